@@ -1,0 +1,100 @@
+# Every target does its own set-up: a virtual environment in .venv with pinned versions, made once
+# and again when pyproject.toml or the constraints change. Needs make and Python 3.11 or newer;
+# PYTHON=/path/to/python chooses one.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# The interpreter: the one asked for, else the one .venv was made with, else the first on the path
+# that is new enough and can make a virtual environment. A name on the path may be an empty promise
+# (a version manager's shim), so each is tried. A .venv without pip was interrupted: not a candidate.
+USABLE := import sys, ensurepip, venv; assert sys.version_info >= (3, 11)
+MADE := $(if $(wildcard .venv/lib/python3.*/site-packages/pip/__main__.py),.venv/bin/python)
+CANDIDATES := $(or $(PYTHON),$(MADE) python3 python3.13 python3.12 python3.11)
+CHOSEN := $(shell for python in $(CANDIDATES); do \
+	if "$$python" -c '$(USABLE)' >/dev/null 2>&1; then echo "$$python"; break; fi; done)
+VERSION := $(if $(CHOSEN),$(shell "$(CHOSEN)" -c 'import sys; print("%d.%d" % sys.version_info[:2])'))
+
+# A Python newer than the newest list gets the newest list.
+CONSTRAINTS := $(or $(wildcard .ci/constraints-$(VERSION).txt),.ci/constraints-3.13.txt)
+STAMP := .venv/installed-$(VERSION)
+RUN := .venv/bin/python
+PIP := $(RUN) -m pip --quiet --disable-pip-version-check --no-input install
+PYTEST := $(RUN) -m pytest
+# A process for each core, but a large machine gains nothing from starting dozens.
+PARALLEL := -n auto --maxprocesses 4
+PARTS := build/verification/parts
+
+.PHONY: help setup fast test verify check clients bench docs torture hunt night wheel rfc clean
+
+help: ## say what each target does
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## make .venv (every other target does it by itself)
+
+$(STAMP): pyproject.toml $(CONSTRAINTS)
+ifeq ($(CHOSEN),)
+	@echo "quiesce needs Python 3.11 or newer, with the modules venv and ensurepip; tried:" \
+		"$(CANDIDATES). Install one (on Debian also python3-venv) or say make PYTHON=/path/to/python." >&2
+	@exit 2
+else
+	@echo "setting up .venv with Python $(VERSION), $(CONSTRAINTS)"
+	@# A .venv of another Python, or without pip, is made anew.
+	@.venv/bin/python -c 'import sys, pip; assert "%d.%d" % sys.version_info[:2] == "$(VERSION)"' \
+		>/dev/null 2>&1 || "$(CHOSEN)" -m venv --clear .venv
+	@# First the pinned list, the build tool included; then the project, built with that tool.
+	@$(PIP) -r $(CONSTRAINTS)
+	@$(PIP) -c $(CONSTRAINTS) --no-build-isolation -e '.[dev]'
+	@touch $@
+endif
+
+fast: $(STAMP) ## unit, specification and house tests
+	$(PYTEST) $(wildcard tests/unit tests/spec tests/house)
+
+test: $(STAMP) ## everything but the slow tests: suites at profile ci, schedules with one deviation
+	$(PYTEST) $(PARALLEL) -m "not slow" --deviations 1
+
+# First what needs the project itself: its mutants, and its cases under every schedule with at most
+# two deviations. They write their criteria into PARTS. Then the command a stranger would run on a
+# runtime of their own, which merges those parts into one table and one report.
+verify: $(STAMP) ## the verdict on every invariant: cases, mutants, explorer, suites
+	@rm -rf $(PARTS) && mkdir -p $(PARTS)
+	$(if $(wildcard tests/mutants tests/cases),$(PYTEST) -q $(PARALLEL) --deviations 2 \
+		--parts $(PARTS) $(wildcard tests/mutants tests/cases),@echo "no cases and no mutants yet")
+	$(RUN) -m statemachine.conformance verify --subject runtime.subject:make_subject --merge $(PARTS)
+
+check: $(STAMP) ## lint, format, types, layers, freshness of generated files
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy statemachine runtime tests
+	$(RUN) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
+	$(RUN) -m statemachine render --check
+
+clients: ## drive the ACP bridge with real clients
+	@echo "clients: nothing to run yet; it comes with the ACP bridge"
+
+bench: $(STAMP) ## cost of a turn and heap of an idle agent, as ratios of one run
+	$(PYTEST) -p pytest_benchmark.plugin tests/benchmarks
+
+docs: $(STAMP) ## write specs/generated from the declaration
+	$(RUN) -m statemachine render
+
+torture: ## kill the process at any instant, then resume
+	@echo "torture: nothing to run yet; it comes with durable sessions"
+
+hunt: $(STAMP) ## the suites with random schedules, failures remembered in .hypothesis
+	$(PYTEST) --hypothesis-profile hunt $(wildcard tests/conformance tests/cases)
+
+night: ## the long searches
+	@echo "night: nothing to run yet; it comes with the independent model and three deviations"
+
+wheel: $(STAMP) ## build the wheel into build/wheel
+	$(RUN) -m hatchling build --target wheel --directory build/wheel
+
+rfc: ## check the format of an RFC corpus
+	@echo "rfc: nothing to run yet; it comes with the corpus under specs/rfc"
+
+clean: ## remove what was built and cached, but not .venv
+	rm -rf build dist .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find statemachine runtime tests specs -name __pycache__ -type d -prune -exec rm -rf {} +

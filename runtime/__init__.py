@@ -1,0 +1,145 @@
+"""An asyncio runtime for agents that obeys the lifecycle of `statemachine`."""
+
+import statemachine
+
+# Before any other import of ours: with a stranger in its place the next `from statemachine
+# import ...` would fail with a message that names neither the cause nor the remedy.
+if getattr(statemachine, "DISTRIBUTION", None) != "quiesce":
+    raise ImportError(
+        f"the package `statemachine` found at {statemachine.__file__} is not the one of quiesce; "
+        "another distribution installs the same name: "
+        "uninstall it, or use separate virtual environments"
+    )
+
+from statemachine import Ending, Status, Window
+
+from .abort import AbortSignal
+from .agent import Agent
+from .announcements import (
+    AGENT_CREATED,
+    AGENT_DISCARDED,
+    AGENT_DISPOSED,
+    AGENT_ERROR,
+    AGENT_QUEUED,
+    AGENT_SESSION_START,
+    AGENT_STATUS,
+    SESSION_CREATED,
+    SESSION_EVENT,
+    SESSION_FLUSH,
+    AgentFailed,
+    AgentNotice,
+    Announcement,
+    Discarded,
+    Queued,
+    RecordAppended,
+    SessionNotice,
+    SessionStarted,
+    StatusChanged,
+    Subscription,
+)
+from .assembly import AgentInspection, Inspection, Runtime, open_runtime
+from .core import AgentOptions
+from .errors import (
+    AgentDisposedError,
+    CallerError,
+    DuplicateIdError,
+    InvalidContentError,
+    InvalidRecordError,
+    LifecycleError,
+    LimitError,
+    ModelError,
+    PluginError,
+    StorageError,
+    UnknownIdError,
+    WouldDeadlockError,
+)
+from .exchange import exchange
+from .limits import Limits
+from .model import (
+    EchoModel,
+    Finish,
+    FinishKind,
+    Model,
+    ModelRequest,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDelta,
+    Usage,
+)
+from .registry import AgentHandle, AgentRegistry
+from .scripted import ScriptedModel, ScriptError
+from .session.derive import Message
+from .session.log import Session, SessionHeader
+from .session.records import Record
+from .session.store import Sessions
+from .teardown import LinkFailure, Teardown, TeardownReport
+from .turn import Fate
+
+__all__ = [
+    "AGENT_CREATED",
+    "AGENT_DISCARDED",
+    "AGENT_DISPOSED",
+    "AGENT_ERROR",
+    "AGENT_QUEUED",
+    "AGENT_SESSION_START",
+    "AGENT_STATUS",
+    "SESSION_CREATED",
+    "SESSION_EVENT",
+    "SESSION_FLUSH",
+    "AbortSignal",
+    "Agent",
+    "AgentDisposedError",
+    "AgentFailed",
+    "AgentHandle",
+    "AgentInspection",
+    "AgentNotice",
+    "AgentOptions",
+    "AgentRegistry",
+    "Announcement",
+    "CallerError",
+    "Discarded",
+    "DuplicateIdError",
+    "EchoModel",
+    "Ending",
+    "Fate",
+    "Finish",
+    "FinishKind",
+    "Inspection",
+    "InvalidContentError",
+    "InvalidRecordError",
+    "LifecycleError",
+    "LimitError",
+    "Limits",
+    "LinkFailure",
+    "Message",
+    "Model",
+    "ModelError",
+    "ModelRequest",
+    "PluginError",
+    "Queued",
+    "ReasoningDelta",
+    "Record",
+    "RecordAppended",
+    "Runtime",
+    "ScriptError",
+    "ScriptedModel",
+    "Session",
+    "SessionHeader",
+    "SessionNotice",
+    "SessionStarted",
+    "Sessions",
+    "Status",
+    "StatusChanged",
+    "StorageError",
+    "Subscription",
+    "Teardown",
+    "TeardownReport",
+    "TextDelta",
+    "ToolCallDelta",
+    "UnknownIdError",
+    "Usage",
+    "Window",
+    "WouldDeadlockError",
+    "exchange",
+    "open_runtime",
+]

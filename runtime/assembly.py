@@ -1,0 +1,187 @@
+"""The default application: which part sits where, and in what order it stops."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+from attrs import frozen
+
+from statemachine import Machine, Status, Window
+from statemachine import machine as lifecycle_machine
+
+from .announcements import Announcement, Bus, Subscription
+from .core import Core, Surroundings
+from .driver import drive
+from .errors import CallerError
+from .limits import DEFAULT_LIMITS, Limits
+from .model import EchoModel, Model
+from .ports import Clock, Identifiers, SystemClock, SystemIdentifiers, thread_id
+from .registry import AgentRegistry
+from .session.store import Sessions
+from .teardown import Link, Teardown
+
+__all__ = ["AgentInspection", "Inspection", "Runtime", "open_runtime"]
+
+P = TypeVar("P")
+
+
+@frozen(kw_only=True)
+class AgentInspection:
+    """What one agent is doing, for the question why it is not idle.
+
+    Clauses: F-41
+    """
+
+    id: str
+    session_id: str
+    status: Status
+    queued: int
+    steering: int
+    window: Window
+    """Where its driver is."""
+    has_task: bool
+    """Whether a driver's task exists; a parked agent has none."""
+    waits_since_ms: int | None
+    """Since when (UTC, milliseconds since the epoch) that window waits, None if it does not."""
+    stragglers: tuple[str, ...]
+
+
+@frozen(kw_only=True)
+class Inspection:
+    """What a runtime is doing."""
+
+    agents: tuple[AgentInspection, ...]
+
+
+def _inspect(core: Core) -> AgentInspection:
+    is_at_rest = core.driver is None
+    return AgentInspection(
+        id=core.id,
+        session_id=core.log.session.header.id,
+        status=core.shape.status,
+        queued=len(core.queues.queued),
+        steering=len(core.queues.steering),
+        window=core.shape.window,
+        has_task=not is_at_rest,
+        waits_since_ms=None if is_at_rest else core.waits_since_ms,
+        stragglers=tuple(core.stragglers.values()),
+    )
+
+
+class Runtime:
+    """One running application; made by `open_runtime`."""
+
+    def __init__(self, around: Surroundings, sessions: Sessions, agents: AgentRegistry) -> None:
+        self._around = around
+        self._teardown: Teardown | None = None
+        self.models = around.models
+        """The models by name."""
+        self.sessions = sessions
+        """The live sessions."""
+        self.agents = agents
+        """The live agents."""
+
+    def on(
+        self,
+        announcement: Announcement[P],
+        listener: Callable[[P], object],
+        *,
+        plugin: str = "application",
+    ) -> Subscription:
+        """Tell `listener` of every such announcement until the subscription is closed.
+
+        Raises:
+            CallerError: a coroutine function for an announcement that nobody awaits, or a plain
+                function for `SESSION_FLUSH`.
+
+        Clauses: G-33
+        """
+        return self._around.bus.on(announcement, listener, plugin=plugin)
+
+    def inspect(self) -> Inspection:
+        """Return what every agent is doing right now.
+
+        Clauses: F-41
+        """
+        return Inspection(agents=tuple(_inspect(core) for core in self.agents.cores()))
+
+    def aclose(self) -> Teardown:
+        """Dispose every agent, refuse new ones, and return the teardown of it all.
+
+        Raises:
+            CallerError: called from another thread than the loop's.
+
+        Clauses: F-43
+        """
+        if thread_id() != self._around.thread:
+            raise CallerError("aclose refused: called from another thread than the loop's")
+        if self._teardown is None:
+            self._teardown = Teardown("the runtime", self._around.loop, self._own_tasks)
+            handles = self.agents.close()
+            teardowns = [handle.dispose() for handle in handles]
+            self._teardown.start([Link("agents", partial(_join, teardowns))])
+        return self._teardown
+
+    def _own_tasks(self) -> set[Any]:
+        return {task for core in self.agents.cores() for task in core.own_tasks}
+
+
+async def _join(teardowns: list[Teardown]) -> tuple[str, ...]:
+    reports = [await teardown for teardown in teardowns]
+    return tuple(name for report in reports for name in report.stragglers)
+
+
+@asynccontextmanager
+async def open_runtime(
+    *,
+    store: object = None,
+    models: Mapping[str, Model] | None = None,
+    default_model: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    clock: Clock | None = None,
+    identifiers: Identifiers | None = None,
+    machine: Machine = lifecycle_machine,
+) -> AsyncIterator[Runtime]:
+    """Open a runtime, and close it when the block is left.
+
+    Args:
+        store: where sessions survive; only None, in memory, is offered so far.
+        models: the models by name; omitted, an echo named `echo`, which is then the default.
+        default_model: the model of agents that name none.
+        limits: every bound there is.
+        clock: stands in for the system's clock.
+        identifiers: stands in for random UUIDs.
+        machine: the lifecycle; tests plant faults here.
+
+    Raises:
+        CallerError: a store was named, or the default model is none of the models.
+    """
+    if store is not None:
+        raise CallerError(f"store={store!r} refused: sessions are kept in memory only so far")
+    if models is None:
+        models, default_model = {"echo": EchoModel()}, default_model or "echo"
+    if default_model is not None and default_model not in models:
+        known = ", ".join(sorted(models)) or "none"
+        raise CallerError(f"default_model={default_model!r} refused: the models are: {known}")
+    clock = clock or SystemClock()
+    around = Surroundings(
+        bus=Bus(limits),
+        machine=machine,
+        limits=limits,
+        clock=clock,
+        loop=asyncio.get_running_loop(),
+        thread=thread_id(),
+        models=dict(models),
+        run_driver=drive,
+    )
+    sessions = Sessions(around.bus, clock, limits)
+    agents = AgentRegistry(around, sessions, identifiers or SystemIdentifiers(), default_model)
+    runtime = Runtime(around, sessions, agents)
+    try:
+        yield runtime
+    finally:
+        await runtime.aclose()
+
+

@@ -1,0 +1,121 @@
+"""Where the failure of an observer stops.
+
+An observer (a listener, a callback of an abort signal, a subscriber of a log) is told what happened
+and has no say in it. Whatever it raises is logged once, with the name of its plugin, and is over.
+What is not an `Exception` - a keyboard interrupt, the exit of the interpreter, a cancellation -
+belongs to somebody else and passes.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable
+
+__all__ = [
+    "attempt",
+    "attempt_awaited",
+    "contain",
+    "contain_awaited",
+    "log_defect",
+    "log_failure",
+    "log_line",
+    "render_error",
+]
+
+_logger = logging.getLogger("quiesce")
+
+_RENDERED_CHARACTERS_MAX = 1_000
+
+
+def contain(call: Callable[..., object], *args: object, what: str, who: str) -> Exception | None:
+    """Call an observer and keep its failure from everybody else.
+
+    Args:
+        call: The observer.
+        *args: What it is told.
+        what: What it was listening to, for the logged line.
+        who: The plugin it belongs to, for the logged line.
+
+    Returns:
+        The failure, already logged, or None.
+    """
+    try:
+        call(*args)
+    except Exception as error:
+        _log_once(error, what, who)
+        return error
+    return None
+
+
+async def contain_awaited(
+    call: Callable[..., Awaitable[object]], *args: object, what: str, who: str
+) -> Exception | None:
+    """Call and await an observer and keep its failure from everybody else.
+
+    A cancellation passes: it is for whoever awaits this, not for the observer.
+
+    Returns:
+        The failure, already logged, or None.
+    """
+    try:
+        await call(*args)
+    except Exception as error:
+        _log_once(error, what, who)
+        return error
+    return None
+
+
+def attempt(call: Callable[..., object], *args: object) -> Exception | None:
+    """Call and return the failure, for a caller whose own business the failure is."""
+    try:
+        call(*args)
+    except Exception as error:
+        return error
+    return None
+
+
+async def attempt_awaited(body: Awaitable[object]) -> Exception | None:
+    """Await and return the failure, for a caller whose own business the failure is."""
+    try:
+        await body
+    except Exception as error:
+        return error
+    return None
+
+
+def render_error(error: BaseException) -> str:
+    """Return one line about an error, whatever its own `__str__` does."""
+    name = type(error).__name__
+    try:
+        text = str(error)
+        # A subclass of str can run code of its own whenever it is formatted; this copy cannot.
+        text = "".join(text[:_RENDERED_CHARACTERS_MAX])
+        text.encode()
+    except UnicodeEncodeError:
+        text = ascii(text)
+    except Exception:
+        # An error that cannot say what it is still has a class.
+        return f"{name} (its text could not be rendered)"
+    return f"{name}: {text}" if text else name
+
+
+def log_line(text: str) -> None:
+    """Say something that nobody has to act on but whoever reads the log."""
+    _logger.warning("%s", text)
+
+
+def log_failure(error: BaseException, place: str) -> None:
+    """Log a failure that belongs to a turn, with the place where it happened."""
+    _logger.warning("%s: %s", place, render_error(error))
+
+
+def log_defect(error: BaseException, place: str) -> None:
+    """Log a defect of the runtime itself, with everything that helps to find it."""
+    _logger.critical("%s died of a defect of the runtime", place, exc_info=error)
+
+
+def _log_once(error: Exception, what: str, who: str) -> None:
+    message = "%s of plugin %s failed and was contained: %s"
+    try:
+        _logger.error(message, what, who, render_error(error), exc_info=error)
+    except Exception:
+        # A logging handler is an observer, too, and there is nowhere left to report it.
+        return

@@ -1,0 +1,332 @@
+"""The driver: the async code that runs turns.
+
+A cycle looks up the visit of the window it is in, lets it do its work, posts the outcome and
+delivers what that caused. The visits stand in time order, so this file reads as the story of a
+turn. A visit is given the agent's cell and returns an outcome, or a coroutine that does when
+somebody has to be waited for; windows in which nobody waits are passed without a coroutine. Only
+the cycle knows what comes next, and it knows it from the machine.
+
+Cancellation and failure are met once, in the cycle, and never in a visit.
+"""
+
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+from statemachine import WINDOWS, Input, Patience, Window
+
+from .abort import (
+    Cancellations,
+    CutError,
+    StrangersCancellationError,
+    reraise,
+    run_beside,
+    run_cooperative,
+)
+from .announcements import SESSION_FLUSH
+from .containment import attempt, render_error
+from .core import Core
+from .errors import ModelError
+from .model import Finish, FinishKind, ModelRequest, assemble, chunk_to_json, is_cooperative
+from .obey import place_discarded, record_deferred, record_message, record_result
+from .ports import yield_once
+
+__all__ = ["VISITS", "drive"]
+
+Outcome = Input | Coroutine[Any, Any, Input]
+
+_RESTS = (Window.PARKED, Window.EXITED)
+
+
+async def drive(core: Core) -> None:
+    """Run turns until nothing is queued (the agent parks) or the agent is disposed (it exits).
+
+    A cancellation of this task by anyone but the agent is a dispose by its owner: the turn closes,
+    the flush is bounded, the teardown starts, and the cancellation goes on at the end.
+
+    Clauses: A-77 B-93 B-95 F-40
+    """
+    cancellations = core.cancellations = Cancellations(on_stranger=core.dispose)
+    with core.counted_as_own():
+        while True:
+            outcome = await _visit(core, cancellations)
+            decision = core.post(outcome)
+            core.outbox.deliver()
+            if decision.shape.window in _RESTS:
+                break
+    if cancellations.answered:
+        reraise()
+
+
+async def _visit(core: Core, cancellations: Cancellations) -> Input:
+    """Return the outcome of visiting the present window; the step boundary of every failure."""
+    while True:
+        try:
+            outcome = VISITS[core.shape.window](core)
+            if isinstance(outcome, Input):
+                return outcome
+            core.waits_since_ms = core.around.clock.now_ms()
+            return await cancellations.settle(outcome)
+        except CutError:
+            return Input.CUT
+        except StrangersCancellationError:
+            # The visit was unwound. With the dispose in effect, visiting again only closes up.
+            core.dispose()
+        except Exception as error:  # noqa: BLE001  # the step boundary
+            core.turn.failure = error
+            return Input.FAILED
+
+
+# -- Before the turn -------------------------------------------------------------------------------
+
+
+def _pass(_: Core) -> Outcome:
+    """Leave a window in which only notices were delivered, or in which no plugin listens."""
+    return Input.DONE
+
+
+def announce_running(core: Core) -> Outcome:
+    """Go on once `running` has been delivered, or after the one pass that was ordered."""
+    if core.turn.owes_yield:
+        return _yield_once(core)
+    return Input.DONE
+
+
+async def _yield_once(core: Core) -> Input:
+    await yield_once()
+    core.turn.owes_yield = False
+    return Input.YIELDED
+
+
+def turn_start(core: Core) -> Outcome:
+    """Go on with the open turn, or say that it could not be opened."""
+    return Input.UNOPENED if core.turn.is_unopened else Input.DONE
+
+
+def prompts(core: Core) -> Outcome:
+    """Record each prompt of the batch.
+
+    Clauses: B-08 B-11 B-53
+    """
+    turn = core.turn
+    while turn.unread:
+        message = turn.unread.pop(0)
+        error = attempt(record_message, core, "user/message", message)
+        if error is not None:
+            turn.failure = error
+            place_discarded(core, message, "error", render_error(error))
+            is_stopped = turn.authority.signal.is_aborted
+            return Input.BROKE_OFF if turn.unread and not is_stopped else Input.FAILED
+        core.outbox.deliver()
+    return Input.DONE
+
+
+# -- One step --------------------------------------------------------------------------------------
+
+
+def request(core: Core) -> Outcome:
+    """Find the model and put the question together.
+
+    Raises:
+        ModelError: the agent has no model.
+
+    Clauses: A-44 A-45
+    """
+    turn = core.turn
+    turn.model = core.find_model()
+    turn.request = ModelRequest(
+        agent_id=core.id,
+        session_id=core.log.session.id,
+        turn=turn.number,
+        step=turn.step,
+        system=core.options.system_prompt or "",
+        messages=core.log.history,
+    )
+    return Input.DONE
+
+
+def stream(core: Core) -> Outcome:
+    """Let the model answer, and record each chunk as it comes.
+
+    Clauses: B-17 B-18 B-19 B-59
+    """
+    turn = core.turn
+    turn.chunks, turn.chunk_seqs, turn.reply = [], [], None
+    return _stream(core)
+
+
+async def _stream(core: Core) -> Input:
+    turn = core.turn
+    body = _consume(core)
+    if is_cooperative(turn.model):
+        await run_cooperative(body, turn.authority)
+    else:
+        await _beside(core, body, "the model's stream")
+    # A stop that the stream did not notice is noticed by the machine: the reply is not recorded.
+    turn.reply = reply = assemble(turn.chunks)
+    finish = reply.finish
+    if finish.kind is FinishKind.ERROR:
+        raise ModelError(finish.message or "the model failed without a word", code=finish.code)
+    if finish.kind is FinishKind.ABORTED and not turn.authority.signal.is_aborted:
+        text = finish.message or "the model aborted although nobody had cancelled the turn"
+        raise ModelError(text, code=finish.code or "aborted")
+    return Input.TRUNCATED if finish.kind is FinishKind.MAX_TOKENS else Input.DONE
+
+
+async def _consume(core: Core) -> None:
+    turn = core.turn
+    signal = turn.authority.signal
+    answer = turn.model.stream(turn.request, signal)
+    async with _closed_at_the_end(answer):
+        async for chunk in answer:
+            # Read before every append: what a stopped stream still says is nobody's (B-18).
+            if signal.is_aborted:
+                return
+            turn.chunks.append(chunk)
+            if isinstance(chunk, Finish):
+                return
+            data = {"turn": turn.number, "step": turn.step, "chunk": chunk_to_json(chunk)}
+            turn.chunk_seqs.append(core.log.append("assistant/chunk", data).seq)
+            core.outbox.deliver()
+
+
+@asynccontextmanager
+async def _closed_at_the_end(answer: object) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        # An iterator need not be a generator; one that is has clean-up to do.
+        close = getattr(answer, "aclose", None)
+        if close is not None:
+            await close()
+
+
+def result(core: Core) -> Outcome:
+    """Record the finished reply, stop or no stop.
+
+    Clauses: B-22 B-23 B-59 B-60 B-73
+    """
+    turn = core.turn
+    reply = turn.reply
+    if not reply.is_empty:
+        data = {"turn": turn.number, "step": turn.step, "content": reply.content}
+        if reply.usage is not None:
+            data["usage"] = reply.usage
+        core.log.append(
+            "assistant/message", data, placement="append", sources=turn.chunk_seqs or None
+        )
+        turn.text.append(reply.text)
+        core.outbox.deliver()
+    turn.calls = list(reply.calls)
+    return Input.CALLED if turn.calls else Input.DONE
+
+
+def checkpoint(core: Core) -> Outcome:
+    """Flush before the first tool body of a step, so that no side effect outruns the log.
+
+    Clauses: B-138
+    """
+    return _flush(core, core.turn.grace) if core.owes_flush() else Input.DONE
+
+
+def tool_call(core: Core) -> Outcome:
+    """Record the next call and answer it: no tool is known here, so each is unknown.
+
+    Clauses: K-03 K-04 B-63
+    """
+    turn = core.turn
+    call = turn.calls.pop(0)
+    data = {
+        "turn": turn.number,
+        "step": turn.step,
+        "call_id": call.call_id,
+        "name": call.name,
+        "arguments": call.arguments,
+    }
+    core.log.append("tool/call", data)
+    core.outbox.deliver()
+    if turn.authority.signal.is_aborted:
+        return Input.CUT
+    error = {"name": "UnknownTool", "code": "unknown-tool"}
+    record_result(core, call.call_id, f"Error: no tool is named {call.name!r}.", error)
+    core.outbox.deliver()
+    if turn.calls:
+        return Input.ANSWERED
+    record_deferred(core)
+    core.outbox.deliver()
+    return Input.DONE
+
+
+def continuation(core: Core) -> Outcome:
+    """Ask whether there is another step; after the last one that is allowed, nobody.
+
+    Clauses: B-68 B-129
+    """
+    exhausted = core.turn.step >= core.limits.steps_per_turn_max
+    return Input.EXHAUSTED if exhausted else Input.DONE
+
+
+# -- After the turn --------------------------------------------------------------------------------
+
+
+def flush(core: Core) -> Outcome:
+    """Wait until the closed turn is durable, or has failed to become so.
+
+    Clauses: B-85 B-86 B-121 B-122
+    """
+    if core.owes_flush():
+        return _flush_and_settle(core)
+    core.turn.settle()
+    return Input.DONE
+
+
+async def _flush_and_settle(core: Core) -> Input:
+    try:
+        return await _flush(core, core.turn.flush_grace)
+    finally:
+        core.turn.settle()
+
+
+async def _flush(core: Core, grace: Any) -> Input:
+    try:
+        await _beside(core, core.flush(), "the session's flush", grace=grace)
+    except CutError:
+        if core.shape.window is Window.CHECKPOINT:
+            raise
+    return Input.DONE
+
+
+async def _beside(
+    core: Core, body: Coroutine[Any, Any, object], what: str, grace: Any = None
+) -> None:
+    """Run a body that may ignore its cancellation, and leave it behind when its grace is over."""
+    patience = WINDOWS[core.shape.window].patience or Patience.GRACE
+    child = core.child(body)
+    try:
+        await run_beside(child, grace or core.turn.grace, patience, core.cancellations)
+    finally:
+        if not child.done():
+            core.leave_behind(child, what)
+
+
+VISITS: dict[Window, Callable[[Core], Outcome]] = {
+    Window.WOKEN: _pass,
+    Window.ANNOUNCE_RUNNING: announce_running,
+    Window.TURN_START: turn_start,
+    Window.PROMPTS: prompts,
+    Window.ASSEMBLY: _pass,
+    Window.PRE_STEP: _pass,
+    Window.STEP_START: _pass,
+    Window.REQUEST: request,
+    Window.STREAM: stream,
+    Window.RESULT: result,
+    Window.CHECKPOINT: checkpoint,
+    Window.TOOL_CALL: tool_call,
+    Window.STEP_END: _pass,
+    Window.CONTINUATION: continuation,
+    Window.CLOSING: _pass,
+    Window.TURN_END: _pass,
+    Window.FLUSH: flush,
+    Window.ANNOUNCE_IDLE: _pass,
+}
+"""The visit of every window that the driver can be in."""

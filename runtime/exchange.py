@@ -1,0 +1,40 @@
+"""Send one message and await the fate of exactly that message."""
+
+import asyncio
+
+from statemachine import Input
+
+from .agent import Agent, LiveAgent, offer
+from .errors import CallerError, WouldDeadlockError
+from .turn import Fate
+
+__all__ = ["exchange"]
+
+
+async def exchange(agent: Agent, content: object, *, source: object = None) -> Fate:
+    """Send a message and wait until the turn that recorded it has ended and is flushed.
+
+    Returns at once when the message is discarded, or when a cancel comes while only the flush is
+    still waited for. What other prompts of the same turn had answered is part of `text`: a turn
+    has one answer.
+
+    Raises:
+        AgentDisposedError: the agent is disposed.
+        InvalidContentError: the content is empty, or would not survive the log.
+        LimitError: the content is too large, or the inbox is full.
+        WouldDeadlockError: awaited inside the agent's own turn.
+        CallerError: the agent is not one of this runtime.
+
+    Clauses: A-79
+    """
+    if not isinstance(agent, LiveAgent):
+        raise CallerError(f"exchange refused: {agent!r} is not an agent of this runtime")
+    core = agent._core  # noqa: SLF001  # the same package
+    if asyncio.current_task() in core.own_tasks:
+        raise WouldDeadlockError(
+            f"exchange refused inside agent {core.id!r}'s own turn, which would have to end first: "
+            "send the message and return"
+        )
+    watcher: asyncio.Future[Fate] = core.loop.create_future()
+    offer(core, Input.SEND, content, source, watcher)
+    return await watcher

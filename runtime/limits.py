@@ -1,0 +1,60 @@
+"""Every bound of the runtime in one place.
+
+Reaching a bound is an error that names its field, or, where the field says so, an ending.
+"""
+
+from math import isfinite
+
+from attrs import Attribute, field, frozen
+
+__all__ = ["DEFAULT_LIMITS", "Limits"]
+
+# What reads and writes JSON is recursive: the encoder of the standard library, comparison, `thaw`.
+# A depth that they cannot manage from inside a deep caller must not be configurable.
+_NESTING_CEILING = 300
+
+
+def _is_positive_count(_limits: object, attribute: "Attribute[int]", value: int) -> None:
+    if type(value) is not int or value < 1:
+        raise ValueError(f"{attribute.name} must be a whole number of at least 1, not {value!r}")
+
+
+def _is_nesting(_limits: object, attribute: "Attribute[int]", value: int) -> None:
+    _is_positive_count(_limits, attribute, value)
+    if value > _NESTING_CEILING:
+        raise ValueError(f"{attribute.name} must be at most {_NESTING_CEILING}, not {value!r}")
+
+
+def _is_duration(_limits: object, attribute: "Attribute[float]", value: float) -> None:
+    if type(value) not in (int, float) or not isfinite(value) or value < 0:
+        raise ValueError(f"{attribute.name} must be a finite number of seconds, not {value!r}")
+
+
+@frozen(kw_only=True)
+class Limits:
+    """The bounds of one runtime; the unit is the end of each name."""
+
+    inbox_messages_max: int = field(default=1_000, validator=_is_positive_count)
+    """Accepted messages of one agent that wait, queued and steering together."""
+
+    record_bytes_max: int = field(default=16 * 1024 * 1024, validator=_is_positive_count)
+    """Approximate size of one record's data, or of one accepted content, as compact JSON."""
+
+    nesting_levels_max: int = field(default=250, validator=_is_nesting)
+    """Lists and objects inside one another in one record's data, or in one accepted content."""
+
+    abort_grace_s: float = field(default=2.0, validator=_is_duration)
+    """Time a stopped turn waits for bodies, interceptors and its flush before it leaves them."""
+
+    kill_grace_s: float = field(default=1.0, validator=_is_duration)
+    """Time a process group gets between being asked to end and being killed."""
+
+    steps_per_turn_max: int = field(default=200, validator=_is_positive_count)
+    """Steps of one turn; a turn that wants more ends as `max-steps`."""
+
+    nested_announcements_max: int = field(default=100, validator=_is_positive_count)
+    """Announcements caused while others are delivered, one inside another."""
+
+
+DEFAULT_LIMITS = Limits()
+"""The bounds that apply where nobody gave any."""

@@ -1,0 +1,241 @@
+"""The agents of one runtime, and the handles that own them."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from types import TracebackType
+from typing import Any
+
+from attrs import evolve
+
+from statemachine import Input
+
+from .agent import Agent, LiveAgent, check_thread
+from .announcements import (
+    AGENT_CREATED,
+    AGENT_DISPOSED,
+    AGENT_SESSION_START,
+    AgentNotice,
+    SessionStarted,
+)
+from .core import AgentOptions, Core, Surroundings
+from .errors import CallerError, DuplicateIdError
+from .ports import Identifiers
+from .session.records import Record
+from .session.store import Sessions
+from .teardown import Link, Teardown, wait_bounded
+from .turn import Stop
+
+__all__ = ["AgentHandle", "AgentRegistry"]
+
+_DISPOSED = Stop("disposed", "disposed")
+
+
+class AgentHandle:
+    """The right to end exactly one agent.
+
+    Entered, it gives the bare agent; left, it disposes it and waits for the teardown.
+
+    Clauses: F-01 F-42 A-49
+    """
+
+    __slots__ = ("_core", "_links", "_teardown", "agent")
+
+    agent: Agent
+    """The bare agent, which may be handed on."""
+
+    def __init__(self, core: Core, agent: Agent, links: Callable[[], list[Link]]) -> None:
+        self.agent = agent
+        self._core = core
+        self._links = links
+        self._teardown: Teardown | None = None
+        core.dispose = self.dispose
+
+    def dispose(self) -> Teardown:
+        """End the agent now, and return its teardown, to be awaited or not.
+
+        When this returns, the status is `disposed`, nothing is accepted any more and everything
+        that waited has been discarded. A turn that runs unwinds within its grace. Unregistering,
+        `agent/disposed` and leaving the store happen later, in this order, in a task.
+
+        Every call returns the same teardown.
+
+        Raises:
+            CallerError: called from another thread than the loop's.
+
+        Clauses: F-15 F-17 F-32 F-35 F-39 A-69
+        """
+        core = self._core
+        check_thread(core, "dispose")
+        if self._teardown is None:
+            # The end exists before anybody is told, because whoever is told may ask for it.
+            self._teardown = Teardown(f"agent {core.id}", core.loop, lambda: core.own_tasks)
+            try:
+                core.call(Input.DISPOSE, _DISPOSED)
+            finally:
+                self._teardown.start(self._links())
+        return self._teardown
+
+    async def __aenter__(self) -> Agent:
+        """Return the bare agent."""
+        return self.agent
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Dispose the agent and wait until it is gone."""
+        await self.dispose()
+
+
+class AgentRegistry:
+    """Makes agents and finds them.
+
+    Clauses: F-02 F-05 F-06 A-48
+    """
+
+    def __init__(
+        self,
+        around: Surroundings,
+        sessions: Sessions,
+        identifiers: Identifiers,
+        default_model: str | None,
+    ) -> None:
+        self._around = around
+        self._sessions = sessions
+        self._identifiers = identifiers
+        self._default_model = default_model
+        self._handles: dict[str, AgentHandle] = {}
+        self._cores: dict[str, Core] = {}
+        self._is_closed = False
+
+    def get(self, agent_id: str) -> Agent | None:
+        """Return the bare agent of this id, or None."""
+        handle = self._handles.get(agent_id)
+        return None if handle is None else handle.agent
+
+    def list(self) -> tuple[Agent, ...]:
+        """Return the agents in order of registration."""
+        return tuple(handle.agent for handle in self._handles.values())
+
+    def create(
+        self,
+        *,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+        options: AgentOptions = AgentOptions(),  # noqa: B008  # frozen
+        cwd: str | None = None,
+        seed: Iterable[Record] = (),
+        parent: str | None = None,
+    ) -> AgentHandle:
+        """Make an agent on a new session.
+
+        Args:
+            agent_id: the id in the registry; omitted, the session's id.
+            session_id: the durable id; omitted, the agent's id. Both omitted: one UUID.
+            options: the model and the system prompt.
+            cwd: the absolute working directory of the session, for its header.
+            seed: records that the session begins with.
+            parent: the session that the seed was forked from.
+
+        Raises:
+            DuplicateIdError: an agent or a live session has this id; nothing was made.
+            CallerError: an id is empty, `cwd` is relative, or the runtime is closed.
+            InvalidRecordError: the seed is no log.
+
+        Clauses: D-37 F-13 F-37
+        """
+        agent_id, session_id = self._name(agent_id, session_id)
+        log = self._sessions.prepare(session_id, cwd=cwd, seed=seed, parent=parent)
+        core = Core(agent_id, log, self._with_default_model(options), self._around)
+        agent = LiveAgent(core)
+        detach = self._sessions.enter(log)
+        handle = AgentHandle(core, agent, partial(_links, core, self._unregister, detach))
+        self._sessions.announce(log)
+        self._handles[agent_id], self._cores[agent_id] = handle, core
+        bus = self._around.bus
+        bus.emit(AGENT_CREATED, AgentNotice(agent=agent))
+        bus.emit(AGENT_SESSION_START, SessionStarted(agent=agent, source="startup"))
+        return handle
+
+    def _name(self, agent_id: str | None, session_id: str | None) -> tuple[str, str]:
+        if self._is_closed:
+            raise CallerError("create refused: the runtime is closed; open another one")
+        for name, given in (("agent_id", agent_id), ("session_id", session_id)):
+            if given is not None and (type(given) is not str or not given):
+                raise CallerError(f"create refused: {name} is {given!r}; give a string, or omit it")
+        agent_id = agent_id or session_id or self._identifiers.new_id()
+        if agent_id in self._handles:
+            raise DuplicateIdError(
+                f"agent {agent_id!r} refused: an agent with this id lives; "
+                "dispose it first, or choose another id"
+            )
+        return agent_id, session_id or agent_id
+
+    def _with_default_model(self, options: AgentOptions) -> AgentOptions:
+        return options if options.model is not None else evolve(options, model=self._default_model)
+
+    # -- The end -----------------------------------------------------------------------------------
+
+    def _unregister(self, core: Core) -> None:
+        if self._cores.get(core.id) is core:
+            del self._handles[core.id], self._cores[core.id]
+
+    def close(self) -> tuple[AgentHandle, ...]:
+        """Refuse every further creation and return the handles of all agents."""
+        self._is_closed = True
+        return tuple(self._handles.values())
+
+    def cores(self) -> tuple[Core, ...]:
+        """Return the cells of all agents, for inspection."""
+        return tuple(self._cores.values())
+
+
+def _links(core: Core, unregister: Callable[[Core], None], detach: Callable[[], None]) -> list[Link]:
+    """Return the parts of one agent's end, in their order.
+
+    The session is left last, so that the closing records and the final flush reach whoever makes
+    it durable while it is still attached.
+
+    Clauses: F-15 F-35
+    """
+    return [
+        Link("driver", partial(_stop_driver, core)),
+        Link("unregister", partial(_at_once, unregister, core)),
+        Link("announce", partial(_at_once, _announce_disposed, core)),
+        Link("detach", partial(_at_once, detach)),
+    ]
+
+
+async def _at_once(act: Callable[..., None], *arguments: Any) -> tuple[str, ...]:
+    act(*arguments)
+    return ()
+
+
+def _announce_disposed(core: Core) -> None:
+    core.outbox.place(AGENT_DISPOSED, AgentNotice(agent=core.face))
+    core.outbox.deliver()
+
+
+async def _stop_driver(core: Core) -> tuple[str, ...]:
+    """Wait for the driver's exit, for owed flushes, and once more for what outlived its grace.
+
+    Clauses: A-67 B-119 D-51
+    """
+    await core.exited
+    core.turn.close()
+    grace_s = core.limits.abort_grace_s
+    await wait_bounded(core.owed, grace_s)
+    late = {task: f"flush of {core.id}" for task in core.owed}
+    if not late and core.owes_flush():
+        flush = core.loop.create_task(core.flush(), name=f"last flush of {core.id}")
+        await wait_bounded((flush,), grace_s)
+        if not flush.done():
+            late[flush] = f"last flush of {core.id}"
+        else:
+            flush.result()
+    await wait_bounded(core.stragglers, grace_s)
+    for task in late:
+        task.cancel()
+    return (*core.stragglers.values(), *late.values())

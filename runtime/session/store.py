@@ -1,0 +1,93 @@
+"""The sessions that are live in this process."""
+
+from collections.abc import Callable, Iterable
+from pathlib import PurePath
+
+from runtime.announcements import SESSION_CREATED, Bus, SessionNotice
+from runtime.errors import CallerError, DuplicateIdError
+from runtime.limits import Limits
+from runtime.ports import Clock
+
+from .log import Session, SessionHeader, SessionLog
+from .records import Record
+
+__all__ = ["Sessions"]
+
+
+class Sessions:
+    """The live sessions by id, in order of creation.
+
+    Clauses: D-33 D-34 D-35 D-36
+    """
+
+    def __init__(self, bus: Bus, clock: Clock, limits: Limits) -> None:
+        self._bus = bus
+        self._clock = clock
+        self._limits = limits
+        self._logs: dict[str, SessionLog] = {}
+
+    def get(self, session_id: str) -> Session | None:
+        """Return a live session, or None."""
+        log = self._logs.get(session_id)
+        return None if log is None else log.session
+
+    def list(self) -> tuple[Session, ...]:
+        """Return the live sessions in order of creation."""
+        return tuple(log.session for log in self._logs.values())
+
+    def prepare(
+        self,
+        session_id: str,
+        *,
+        cwd: str | None = None,
+        seed: Iterable[Record] = (),
+        parent: str | None = None,
+    ) -> SessionLog:
+        """Check and build a session without entering it.
+
+        Raises:
+            DuplicateIdError: a live session has this id.
+            CallerError: `cwd` is not an absolute path.
+            InvalidRecordError: the seed is no log.
+        """
+        self._refuse_taken(session_id)
+        if cwd is not None and not PurePath(cwd).is_absolute():
+            raise CallerError(f"session {session_id!r} refused: cwd {cwd!r} is not absolute")
+        records = tuple(seed)
+        header = SessionHeader(
+            id=session_id,
+            created_ms=self._clock.now_ms(),
+            cwd=cwd,
+            parent=parent,
+            seed_length=len(records),
+        )
+        return SessionLog(header, clock=self._clock, limits=self._limits, seed=records)
+
+    def enter(self, log: SessionLog) -> Callable[[], None]:
+        """Put a prepared session into the store and return what takes exactly it out again.
+
+        Raises:
+            DuplicateIdError: meanwhile a session with this id came alive.
+        """
+        session_id = log.session.header.id
+        self._refuse_taken(session_id)
+        self._logs[session_id] = log
+
+        def detach() -> None:
+            # By object, never by id: a later session may have taken the id over.
+            if self._logs.get(session_id) is log:
+                del self._logs[session_id]
+            log.detach()
+
+        return detach
+
+    def announce(self, log: SessionLog) -> None:
+        """Announce `session/created`."""
+        self._bus.emit(SESSION_CREATED, SessionNotice(session=log.session))
+
+    def _refuse_taken(self, session_id: str) -> None:
+        if session_id in self._logs:
+            raise DuplicateIdError(
+                f"session {session_id!r} refused: a live agent works on it; "
+                "dispose that agent first, or choose another session id"
+            )

@@ -1,0 +1,209 @@
+"""The derived history: what a model sees of a log, and at what cost."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from runtime.session.content import accept_content, freeze_json, thaw
+from runtime.session.derive import History, Message, Surface, messages
+from runtime.session.records import RECORD_TYPES, Record
+
+
+def record(seq: int, name: str, placement: object = None, **data: object) -> Record:
+    """Return a record as the log would hold it."""
+    frozen = freeze_json(data, what=name)
+    return Record(seq, 0, name, frozen, freeze_json(placement, what=name))
+
+
+def text(seq: int, value: str, placement: object = "append") -> Record:
+    """Return a prompt."""
+    return record(seq, "user/message", placement, content=[{"type": "text", "text": value}])
+
+
+def over(seq: int, value: str, start: int, end: int) -> Record:
+    """Return a prompt that replaces a range."""
+    return text(seq, value, {"replace": {"start": start, "end": end}})
+
+
+def texts(events: Sequence[Record]) -> list[str]:
+    """Return the texts of the derived history."""
+    return [each.text for each in messages(events)]
+
+
+@pytest.mark.clause("D-23")
+def test_users_and_assistants_keep_their_roles_and_blocks() -> None:
+    """What was said is shown as it was said, by whoever said it."""
+    answer = [{"type": "reasoning", "text": "hm"}, {"type": "v/x", "y": 1}]
+    events = [text(0, "ask"), record(1, "assistant/message", "append", content=answer)]
+    assert messages(events) == [
+        Message("user", accept_content("ask"), (0,)),
+        Message("assistant", accept_content(answer), (1,)),
+    ]
+
+
+@pytest.mark.clause("D-23")
+@pytest.mark.parametrize("is_error", [True, False])
+def test_the_result_of_a_tool_is_a_users_message_with_a_result_block(*, is_error: bool) -> None:
+    """It names the call, holds the content, and has no text of its own."""
+    content = [{"type": "text", "text": "out"}]
+    result = record(
+        0, "tool/result", "append", call_id="c", content=content, is_error=is_error, meta={"x": 1}
+    )
+    [message] = messages([result])
+    assert message.role == "user"
+    assert message.content == (
+        {"type": "tool-result", "call_id": "c", "content": content, "is_error": is_error},
+    )
+    assert message.text == ""
+
+
+@pytest.mark.clause("D-23")
+@pytest.mark.parametrize("name", ["context", "steering"])
+def test_context_and_steering_stand_in_an_envelope_with_their_source(name: str) -> None:
+    """The model sees that nobody typed this as a prompt, and where it came from."""
+    content = [{"type": "text", "text": "look"}, {"type": "v/x", "y": 1}]
+    source = {"kind": 'a "plugin"'}
+    [message] = messages([record(0, f"{name}/message", "append", content=content, source=source)])
+    assert message.role == "user"
+    assert message.text == f'<{name} source="a &quot;plugin&quot;">\nlook\n</{name}>'
+    assert message.content[2] == {"type": "v/x", "y": 1}
+
+
+@pytest.mark.clause("D-24")
+def test_an_assistant_message_without_content_derives_to_nothing() -> None:
+    """A report of usage is nothing to show."""
+    events = [text(0, "a"), record(1, "assistant/message", "append", content=[], usage={"n": 1})]
+    assert texts(events) == ["a"]
+
+
+@pytest.mark.clause("D-26")
+@pytest.mark.parametrize("name", [each.name for each in RECORD_TYPES.values()])
+def test_only_messages_reach_the_history(name: str) -> None:
+    """Chunks, boundaries, blocked prompts and calls do not."""
+    is_message = RECORD_TYPES[name].is_message
+    one = record(
+        0,
+        name,
+        "append" if is_message else None,
+        content=[{"type": "text", "text": "x"}],
+        source={"kind": "k"},
+        call_id="c",
+        is_error=False,
+    )
+    assert len(messages([one])) == int(is_message)
+    assert messages([record(0, "vendor/todo", items=[1])]) == []
+
+
+@pytest.mark.clause("D-16")
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [
+        (0, 0, ["new", "b", "c", "d"]),
+        (1, 2, ["a", "new", "d"]),
+        (3, 3, ["a", "b", "c", "new"]),
+        (0, 3, ["new"]),
+    ],
+)
+def test_a_replacement_stands_where_its_range_stood(
+    start: int, end: int, expected: list[str]
+) -> None:
+    """The replaced messages go, the others keep their order."""
+    events = [text(seq, value) for seq, value in enumerate("abcd")]
+    assert texts([*events, over(4, "new", start, end)]) == expected
+
+
+@pytest.mark.clause("D-16")
+def test_replacements_can_be_replaced_and_followed() -> None:
+    """Positions are places in the history, not numbers in the log."""
+    events = [text(seq, value) for seq, value in enumerate("abcd")]
+    events += [over(4, "B", 1, 2), text(5, "e"), over(6, "AB", 0, 4), text(7, "f")]
+    assert texts(events) == ["AB", "d", "e", "f"]
+    assert [each.seqs for each in messages(events)] == [(6,), (3,), (5,), (7,)]
+
+
+@pytest.mark.clause("D-16", "D-24")
+def test_a_message_that_shows_nothing_still_has_its_place() -> None:
+    """An empty answer can be replaced, or be the end of a range."""
+    empty = record(1, "assistant/message", "append", content=[])
+    events = [text(0, "a"), empty, text(2, "b")]
+    assert texts([*events, over(3, "new", 1, 1)]) == ["a", "new", "b"]
+    assert texts([*events, over(3, "new", 0, 1)]) == ["new", "b"]
+    silent = record(3, "assistant/message", {"replace": {"start": 0, "end": 1}}, content=[])
+    assert texts([*events, silent]) == ["b"]
+
+
+@pytest.mark.clause("D-17")
+@pytest.mark.parametrize("pace", [1, 2, 3, 10])
+def test_following_gives_what_deriving_at_once_gives(pace: int) -> None:
+    """The same log has the same history, however often somebody looked on the way."""
+    events = [text(seq, value) for seq, value in enumerate("abcd")]
+    events += [over(4, "B", 1, 2), text(5, "e"), record(6, "vendor/x"), over(7, "AB", 0, 4)]
+    surface = Surface()
+    for length in range(0, len(events) + pace, pace):
+        surface.follow(events[:length])
+        assert list(surface.history) == messages(events[:length])
+
+
+@pytest.mark.clause("D-17")
+def test_every_record_is_looked_at_once() -> None:
+    """Deriving after each turn does not read the log again."""
+
+    class Counted(list[Record]):
+        reads = 0
+
+        def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - as its base has it
+            Counted.reads += 1
+            return super().__getitem__(index)
+
+    events = Counted()
+    surface = Surface()
+    for seq in range(100):
+        events.append(text(seq, "x"))
+        surface.follow(events)
+        assert len(surface.history) == seq + 1
+    assert Counted.reads == 100
+
+
+@pytest.mark.clause("D-25")
+def test_a_view_of_the_history_stays_as_it_was_taken() -> None:
+    """A request that is under way does not see what is recorded meanwhile."""
+    events = [text(seq, value) for seq, value in enumerate("abc")]
+    surface = Surface()
+    surface.follow(events)
+    before = surface.history
+    events.append(text(3, "d"))
+    surface.follow(events)
+    with_one_more = surface.history
+    events.append(over(4, "new", 0, 3))
+    surface.follow(events)
+    assert [each.text for each in before] == ["a", "b", "c"]
+    assert [each.text for each in with_one_more] == ["a", "b", "c", "d"]
+    assert [each.text for each in surface.history] == ["new"]
+
+
+def test_a_view_is_a_sequence() -> None:
+    """Length, indexes from both ends, slices and iteration stay inside the view."""
+    growing = messages([text(seq, value) for seq, value in enumerate("abc")])
+    view = History(growing)
+    growing.extend(messages([text(3, "d")]))
+    assert len(view) == 3
+    assert (view[0].text, view[-1].text) == ("a", "c")
+    assert [each.text for each in view[1:]] == ["b", "c"]
+    assert [each.text for each in reversed(view)] == ["c", "b", "a"]
+    with pytest.raises(IndexError):
+        view[3]
+
+
+@pytest.mark.clause("D-25")
+def test_nothing_done_to_a_message_reaches_the_log() -> None:
+    """A message cannot be changed, and a copy that can be is a copy."""
+    events = [text(0, "a")]
+    [message] = messages(events)
+    with pytest.raises(TypeError):
+        message.content[0]["text"] = "changed"
+    copied = thaw(message.content)
+    copied[0]["text"] = "changed"
+    assert texts(events) == ["a"]
+    assert json.loads(json.dumps(message.content)) == [{"type": "text", "text": "a"}]
