@@ -11,12 +11,12 @@ a component and never does is not fair, so that run does not count. Steps that c
 not steps.
 """
 
-from .check import LEGAL, TOTAL, Verdict, check
+from .check import LEGAL, NEEDED, TOTAL, Verdict, check, check_premises
 from .graph import Exploration, Progress, explore
 from .leads_to import leads_to
-from .story import Counterexample
+from .story import Counterexample, told
 
 __all__ = [
-    "LEGAL", "TOTAL", "Counterexample", "Exploration", "Progress", "Verdict", "check", "explore",
-    "leads_to",
+    "LEGAL", "NEEDED", "TOTAL", "Counterexample", "Exploration", "Progress", "Verdict", "check",
+    "check_premises", "explore", "leads_to", "told",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from statemachine.commands import OUTSIDE_INPUTS, Input
 from statemachine.properties import (
-    PROPERTIES, Always, Attempt, Edge, Eventually, Kind, Property, Sometimes,
+    FALSE_VARIANTS, PROPERTIES, Always, Attempt, Edge, Eventually, Kind, Property, Sometimes,
 )  # fmt: skip
 from statemachine.shape import Shape
 
@@ -15,14 +15,14 @@ from .graph import Exploration
 from .leads_to import leads_to
 from .story import Counterexample, told
 
-__all__ = ["LEGAL", "TOTAL", "Verdict", "check"]
+__all__ = ["LEGAL", "NEEDED", "TOTAL", "Verdict", "check", "check_premises"]
 
 
 @frozen(kw_only=True)
 class Verdict:
     """Whether one property holds, and what that rests on."""
 
-    property: Property
+    claim: Property
     kind: Kind
     holds: bool
     explored: int
@@ -33,7 +33,7 @@ class Verdict:
     @property
     def name(self) -> str:
         """Return the name of the property."""
-        return self.property.name
+        return self.claim.name
 
 
 def _is_in_order(_edge: Edge) -> bool:
@@ -50,6 +50,13 @@ LEGAL = Always(
     name="every_move_is_legal",
     clauses=("A-41", "C-16"),
     statement="No reachable row asks a small machine for a move that its state does not allow.",
+    holds=_is_in_order,
+)
+
+NEEDED = Always(
+    name="every_part_of_every_premise_is_needed",
+    clauses=("A-80", "B-136"),
+    statement="Whatever must come does not come when one part of its premise is left out.",
     holds=_is_in_order,
 )
 
@@ -76,6 +83,21 @@ def check(
     return tuple(verdicts)
 
 
+def check_premises(
+    exploration: Exploration, variants: Iterable[Eventually] = FALSE_VARIANTS
+) -> Verdict:
+    """Return a verdict on the claims that must be refuted: each lacks a part of its premise."""
+    judged = [_check_eventually(exploration, variant) for variant in variants]
+    holding = [verdict.name for verdict in judged if verdict.holds]
+    return Verdict(
+        claim=NEEDED,
+        kind=NEEDED.kind,
+        holds=not holding,
+        explored=len(judged),
+        why=f"these hold all the same: {'; '.join(holding)}" if holding else None,
+    )
+
+
 def _verdict_on_attempts(
     exploration: Exploration, claim: Always, attempts: Iterable[Attempt]
 ) -> Verdict:
@@ -86,7 +108,7 @@ def _verdict_on_attempts(
         steps = tuple(map(told, exploration.path_to(broken.before)))
         why = Counterexample(claim=claim.name, steps=steps, ends=end)
     return Verdict(
-        property=claim, kind=claim.kind, holds=why is None, explored=len(exploration.edges), why=why
+        claim=claim, kind=claim.kind, holds=why is None, explored=len(exploration.edges), why=why
     )
 
 
@@ -105,7 +127,7 @@ def _check_always(exploration: Exploration, claim: Always) -> Verdict:
         if not explored:
             why = "no reachable edge is one that this claim is about, so it says nothing"
     return Verdict(
-        property=claim, kind=claim.kind, holds=why is None, explored=explored, why=why
+        claim=claim, kind=claim.kind, holds=why is None, explored=explored, why=why
     )
 
 
@@ -117,7 +139,7 @@ def _check_sometimes(exploration: Exploration, claim: Sometimes) -> Verdict:
             explored += 1
             holds = holds or _is_followed(exploration, claim, edge.after)
     why = None if holds else f"never, in {len(exploration.edges)} edges: {claim.statement}"
-    return Verdict(property=claim, kind=claim.kind, holds=holds, explored=explored, why=why)
+    return Verdict(claim=claim, kind=claim.kind, holds=holds, explored=explored, why=why)
 
 
 def _is_followed(exploration: Exploration, claim: Sometimes, start: Shape) -> bool:
@@ -150,7 +172,7 @@ def _check_eventually(exploration: Exploration, claim: Eventually) -> Verdict:
     explored = sum(map(claim.from_, exploration.shapes))
     if why is None and not explored:
         return Verdict(
-            property=claim, kind=claim.kind, holds=False, explored=0,
+            claim=claim, kind=claim.kind, holds=False, explored=0,
             why="no reachable shape is one that this claim starts from, so it says nothing",
         )  # fmt: skip
-    return Verdict(property=claim, kind=claim.kind, holds=why is None, explored=explored, why=why)
+    return Verdict(claim=claim, kind=claim.kind, holds=why is None, explored=explored, why=why)

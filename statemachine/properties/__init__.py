@@ -8,13 +8,13 @@ reachable shape.
 from .kinds import (
     Always, Assumption, Attempt, Edge, Eventually, Kind, Property, Sometimes, always,
 )  # fmt: skip
-from .liveness import EVENTUALITIES, FALSE_VARIANTS, POSSIBILITIES
+from .liveness import EVENTUALITIES, FALSE_VARIANTS, MODEL_STOPS, POSSIBILITIES
 from .outside import OUTSIDE_PROPERTIES
 from .turns import TURN_PROPERTIES
 
 __all__ = [
-    "EVENTUALITIES", "FALSE_VARIANTS", "POSSIBILITIES", "PROPERTIES", "SAFETY", "Always",
-    "Assumption", "Attempt", "Edge", "Eventually", "Kind", "Property", "Sometimes", "always",
+    "EVENTUALITIES", "FALSE_VARIANTS", "MODEL_STOPS", "POSSIBILITIES", "PROPERTIES", "SAFETY",
+    "Always", "Assumption", "Attempt", "Edge", "Eventually", "Kind", "Property", "Sometimes", "always",
 ]  # fmt: skip
 
 SAFETY: tuple[Always, ...] = (*OUTSIDE_PROPERTIES, *TURN_PROPERTIES)

@@ -18,7 +18,7 @@ from statemachine.windows import OPEN_WINDOWS, TURN_WINDOWS, Window
 
 from .kinds import Assumption, Claim, Edge, Eventually, Sometimes
 
-__all__ = ["EVENTUALITIES", "FALSE_VARIANTS", "POSSIBILITIES"]
+__all__ = ["EVENTUALITIES", "FALSE_VARIANTS", "MODEL_STOPS", "POSSIBILITIES"]
 
 
 # -- Sometimes -------------------------------------------------------------------------------------

@@ -26,38 +26,13 @@ from runtime.session.content import (
     thaw,
 )
 
-
-class TextSubclass(str):
-    """A string that could carry more than its characters."""
-
-    __slots__ = ()
-
-
-class NumberSubclass(float):
-    """A number that could carry more than its value."""
-
-    __slots__ = ()
-
-
-class ListSubclass(list[Any]):
-    """A list that could answer differently the second time."""
-
-
-class ObjectSubclass(dict[str, Any]):
-    """A mapping that could answer differently the second time."""
-
-
-class Colour(StrEnum):
-    """An enumeration whose members are strings."""
-
-    RED = "red"
-
-
-class Level(IntEnum):
-    """An enumeration whose members are integers."""
-
-    LOW = 1
-
+# What could carry more than JSON can, or answer differently the second time.
+TextSubclass = type("TextSubclass", (str,), {})
+NumberSubclass = type("NumberSubclass", (float,), {})
+ListSubclass = type("ListSubclass", (list,), {})
+ObjectSubclass = type("ObjectSubclass", (dict,), {})
+Colour = StrEnum("Colour", ["RED"])
+Level = IntEnum("Level", ["LOW"])
 
 HOSTILE: list[tuple[str, Any]] = [
     ("nan", float("nan")),
@@ -101,14 +76,13 @@ def test_what_json_cannot_carry_is_refused_with_its_path(
     name: str, value: object, depth: int
 ) -> None:
     """The error names the way to the value, whatever the value is and wherever it stands."""
-    path = "it"
+    path = ""
     for level in range(depth):
-        value, path = ([0, value], path + "") if level % 2 else ({"a": 1, "key": value}, path)
-    for level in reversed(range(depth)):
-        path += "[1]" if level % 2 else ".key"
+        value = [0, value] if level % 2 else {"a": 1, "key": value}
+        path = ("[1]" if level % 2 else ".key") + path
     with pytest.raises(InvalidContentError) as caught:
         freeze_json(value, what="it")
-    assert str(caught.value).startswith(f"{path} "), name
+    assert str(caught.value).startswith(f"it{path} "), name
 
 
 @pytest.mark.clause("D-04", "D-07")
@@ -213,7 +187,7 @@ def test_what_is_frozen_cannot_be_changed(change: Callable[[Any], object]) -> No
 
 
 def test_copies_and_pickles_of_frozen_values_are_frozen() -> None:
-    """Neither `copy` nor `pickle` opens a way around."""
+    """Neither `copy` nor `pickle` opens a way around; only `thaw` does."""
     frozen = freeze_json({"a": [1, {"b": 2}]}, what="it")
     assert copy.copy(frozen) is frozen
     assert copy.deepcopy(frozen) is frozen
@@ -221,15 +195,10 @@ def test_copies_and_pickles_of_frozen_values_are_frozen() -> None:
     assert again == frozen
     assert type(again) is FrozenObject
     assert type(again["a"]) is FrozenList
-
-
-def test_a_thawed_copy_is_the_callers() -> None:
-    """Changing it, at any level, does not reach the frozen value."""
-    frozen = freeze_json({"a": [{"b": 1}]}, what="it")
     thawed = thaw(frozen)
-    thawed["a"][0]["b"] = 2
+    thawed["a"][1]["b"] = 3
     thawed["a"].append(3)
-    assert frozen == {"a": [{"b": 1}]}
+    assert frozen == {"a": [1, {"b": 2}]}
 
 
 @pytest.mark.clause("D-06")
@@ -298,8 +267,11 @@ def test_nesting_up_to_the_limit_is_kept_and_usable() -> None:
 )
 def test_a_value_over_the_limit_is_refused_by_name(value: object) -> None:
     """Text, names, numbers and empty containers all count."""
+    limits = Limits(record_bytes_max=1_000)
     with pytest.raises(LimitError, match="record_bytes_max"):
-        freeze_json(value, what="it", limits=Limits(record_bytes_max=1_000))
+        freeze_json(value, what="it", limits=limits)
+    with pytest.raises(LimitError, match="record_bytes_max"):
+        accept_content([{"type": "v/x", "value": value}], limits=limits)
 
 
 @pytest.mark.clause("D-52")
@@ -330,6 +302,9 @@ def test_a_string_becomes_one_text_block() -> None:
     """The short form and the long form are the same content."""
     assert accept_content("hello") == ({"type": "text", "text": "hello"},)
     assert accept_content("hello") == accept_content([{"type": "text", "text": "hello"}])
+    # Nothing is walked twice on its way from the caller to the log.
+    content = accept_content("hello")
+    assert accept_content(content) is content
 
 
 @pytest.mark.clause("A-07")
@@ -391,20 +366,6 @@ def test_empty_content_is_refused(content: object) -> None:
 def test_blank_content_and_blocks_without_text_are_accepted(content: object) -> None:
     """Only nothing at all is empty."""
     assert accept_content(content)
-
-
-@pytest.mark.clause("D-52")
-def test_oversized_content_is_refused_by_name() -> None:
-    """The limit of a record holds for what will become one."""
-    with pytest.raises(LimitError, match="record_bytes_max"):
-        accept_content("x" * 5_000, limits=Limits(record_bytes_max=1_000))
-
-
-@pytest.mark.clause("A-07")
-def test_accepted_content_is_accepted_again_as_it_is() -> None:
-    """Nothing is walked twice on its way from the caller to the log."""
-    content = accept_content("hello")
-    assert accept_content(content) is content
 
 
 @pytest.mark.clause("A-04")

@@ -1,13 +1,17 @@
-"""The derived history: what a model sees of a log, and at what cost."""
+"""What can be read of a log: the history derived for a model, the records, and those to come."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
 import pytest
 
+from runtime.ports import yield_once
 from runtime.session.content import accept_content, freeze_json, thaw
 from runtime.session.derive import History, Message, Surface, messages
+from runtime.session.log import Session, SessionHeader, SessionLog
 from runtime.session.records import RECORD_TYPES, Record
 
 
@@ -207,3 +211,145 @@ def test_nothing_done_to_a_message_reaches_the_log() -> None:
     copied[0]["text"] = "changed"
     assert texts(events) == ["a"]
     assert json.loads(json.dumps(message.content)) == [{"type": "text", "text": "a"}]
+
+
+# --- the read side ------------------------------------------------------------------------------
+
+
+class StoppedClock:
+    """A clock that stands still."""
+
+    def now_ms(self) -> int:
+        """Tell the same time for ever."""
+        return 1_000
+
+
+def new_log() -> SessionLog:
+    """Return an empty log."""
+    return SessionLog(SessionHeader(id="s", created_ms=1), clock=StoppedClock())
+
+
+def injection(log: SessionLog) -> None:
+    """Append a whole turn of three records."""
+    turn, source = log.next_turn, {"kind": "k"}
+    data = {"turn": turn, "content": [{"type": "text", "text": "x"}], "source": source}
+    log.append("turn/start", {"turn": turn, "trigger": {"kind": "injection", "source": source}})
+    log.append("context/message", data, placement="append")
+    log.append("turn/end", {"turn": turn, "ending": "completed"})
+
+
+@pytest.mark.clause("D-30")
+def test_the_header_is_beside_the_log_and_fixed() -> None:
+    """It is not a record, and nothing is derived from it."""
+    header = SessionHeader(id="s", created_ms=1, cwd="/tmp", parent="p", seed_length=3)  # noqa: S108 - a text
+    session = SessionLog(header, clock=StoppedClock()).session
+    assert (session.id, session.header) == ("s", header)
+    assert (header.format_version, len(session.events), session.messages()) == (0, 0, [])
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        header.id = "t"  # type: ignore[misc]
+
+
+def test_a_session_offers_no_way_to_append() -> None:
+    """Appending is a capability of its own, not an attribute of every holder."""
+    public = {name for name in dir(Session) if not name.startswith("_")}
+    assert public == {"events", "follow", "header", "id", "messages"}
+
+
+def test_the_view_of_the_log_is_live_and_costs_nothing() -> None:
+    """One view, which grows with the log."""
+    log = new_log()
+    events = log.session.events
+    assert events is log.session.events
+    assert (len(events), list(events)) == (0, [])
+    injection(log)
+    assert len(events) == 3
+    assert events[-1].type == "turn/end"
+    assert [record.seq for record in events[1:3]] == [1, 2]
+    assert isinstance(events[1:3], tuple)
+    with pytest.raises(IndexError):
+        events[3]
+
+
+@pytest.mark.clause("D-25")
+def test_the_list_of_messages_is_the_callers() -> None:
+    """Emptying it changes nothing for anybody else."""
+    log = new_log()
+    injection(log)
+    log.session.messages().clear()
+    assert len(log.session.messages()) == 1
+
+
+async def settle() -> None:
+    """Let every task go as far as it can."""
+    for _ in range(20):
+        await yield_once()
+
+
+def test_a_follower_gets_every_record_once_and_ends_at_the_detach() -> None:
+    """Old records, new ones, and those appended while it was busy."""
+
+    async def scenario() -> list[int]:
+        log = new_log()
+        injection(log)
+        seen: list[int] = []
+
+        async def follow() -> None:
+            async for record in log.session.follow():
+                seen.append(record.seq)
+                if record.seq == 3:
+                    injection(log)
+
+        follower = asyncio.create_task(follow())
+        await settle()
+        assert seen == [0, 1, 2]
+        injection(log)
+        await settle()
+        assert seen == list(range(9))
+        injection(log)
+        log.detach()
+        await follower
+        return seen
+
+    assert asyncio.run(scenario()) == list(range(12))
+
+
+@pytest.mark.parametrize(("after", "expected"), [(-1, [0, 1, 2]), (0, [1, 2]), (2, []), (7, [])])
+def test_a_follower_starts_behind_the_record_it_names(after: int, expected: list[int]) -> None:
+    """Whoever remembers the last record it saw continues there."""
+
+    async def scenario() -> list[int]:
+        log = new_log()
+        injection(log)
+        log.detach()
+        return [record.seq async for record in log.session.follow(after=after)]
+
+    assert asyncio.run(scenario()) == expected
+
+
+def test_two_followers_do_not_disturb_each_other() -> None:
+    """One that goes away, and one that is slow, cost the others nothing."""
+
+    async def scenario() -> tuple[list[int], list[int]]:
+        log = new_log()
+        slow: list[int] = []
+        quick: list[int] = []
+
+        async def follow(seen: list[int], passes: int) -> None:
+            async for record in log.session.follow():
+                seen.append(record.seq)
+                for _ in range(passes):
+                    await yield_once()
+
+        gone = asyncio.create_task(follow([], 0))
+        tasks = [asyncio.create_task(follow(slow, 5)), asyncio.create_task(follow(quick, 0))]
+        await yield_once()
+        gone.cancel()
+        for _ in range(3):
+            injection(log)
+            await yield_once()
+        log.detach()
+        await asyncio.gather(*tasks)
+        return slow, quick
+
+    slow, quick = asyncio.run(scenario())
+    assert slow == quick == list(range(9))

@@ -1,6 +1,5 @@
-"""The log: what an append does, what a refused one does not, and who can see it."""
+"""The log: what an append does, what a refused one does not, and how a seed begins it."""
 
-import asyncio
 import gc
 from typing import Any
 
@@ -9,10 +8,9 @@ import pytest
 
 from runtime.errors import InvalidContentError, InvalidRecordError, LimitError
 from runtime.limits import Limits
-from runtime.ports import yield_once
 from runtime.session.content import FrozenObject, accept_content
 from runtime.session.derive import messages
-from runtime.session.log import Draft, Session, SessionHeader, SessionLog
+from runtime.session.log import Draft, SessionHeader, SessionLog
 from runtime.session.records import Record
 
 SOURCE = {"kind": "user"}
@@ -368,50 +366,6 @@ def test_time_continues_behind_the_seed() -> None:
     assert start_turn(log).time_ms == 9_000
 
 
-# --- the read side ------------------------------------------------------------------------------
-
-
-@pytest.mark.clause("D-30")
-def test_the_header_is_beside_the_log_and_fixed() -> None:
-    """It is not a record, and nothing is derived from it."""
-    header = SessionHeader(id="s", created_ms=1, cwd="/tmp", parent="p", seed_length=3)  # noqa: S108 - a text
-    session = SessionLog(header, clock=SetClock()).session
-    assert (session.id, session.header) == ("s", header)
-    assert (header.format_version, len(session.events), session.messages()) == (0, 0, [])
-    with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        header.id = "t"  # type: ignore[misc]
-
-
-def test_a_session_offers_no_way_to_append() -> None:
-    """Appending is a capability of its own, not an attribute of every holder."""
-    public = {name for name in dir(Session) if not name.startswith("_")}
-    assert public == {"events", "follow", "header", "id", "messages"}
-
-
-def test_the_view_of_the_log_is_live_and_costs_nothing() -> None:
-    """One view, which grows with the log."""
-    log = new_log()
-    events = log.session.events
-    assert events is log.session.events
-    assert (len(events), list(events)) == (0, [])
-    whole_turn(log)
-    assert len(events) == 6
-    assert events[-1].type == "turn/end"
-    assert [record.seq for record in events[2:4]] == [2, 3]
-    assert isinstance(events[2:4], tuple)
-    with pytest.raises(IndexError):
-        events[6]
-
-
-@pytest.mark.clause("D-25")
-def test_the_list_of_messages_is_the_callers() -> None:
-    """Emptying it changes nothing for anybody else."""
-    log = new_log()
-    whole_turn(log)
-    log.session.messages().clear()
-    assert len(log.session.messages()) == 2
-
-
 @pytest.mark.clause("D-39")
 def test_a_detached_log_can_be_read_and_publishes_nothing() -> None:
     """What is appended afterwards is in the log, and nobody hears of it."""
@@ -422,82 +376,6 @@ def test_a_detached_log_can_be_read_and_publishes_nothing() -> None:
     prompt(log)
     assert len(log.events) == 2
     assert len(heard) == 1
-
-
-async def settle() -> None:
-    """Let every task go as far as it can."""
-    for _ in range(20):
-        await yield_once()
-
-
-def test_a_follower_gets_every_record_once_and_ends_at_the_detach() -> None:
-    """Old records, new ones, and those appended while it was busy."""
-
-    async def scenario() -> list[int]:
-        log = new_log()
-        whole_turn(log)
-        seen: list[int] = []
-
-        async def follow() -> None:
-            async for record in log.session.follow():
-                seen.append(record.seq)
-                if record.seq == 6:
-                    prompt(log)
-
-        follower = asyncio.create_task(follow())
-        await settle()
-        assert seen == list(range(6))
-        start_turn(log)
-        await settle()
-        assert seen == list(range(8))
-        prompt(log)
-        log.detach()
-        await follower
-        return seen
-
-    assert asyncio.run(scenario()) == list(range(9))
-
-
-@pytest.mark.parametrize(("after", "expected"), [(-1, [0, 1, 2]), (0, [1, 2]), (2, []), (7, [])])
-def test_a_follower_starts_behind_the_record_it_names(after: int, expected: list[int]) -> None:
-    """Whoever remembers the last record it saw continues there."""
-
-    async def scenario() -> list[int]:
-        log = new_log()
-        log.append_many(injection(log))
-        log.detach()
-        return [record.seq async for record in log.session.follow(after=after)]
-
-    assert asyncio.run(scenario()) == expected
-
-
-def test_two_followers_do_not_disturb_each_other() -> None:
-    """One that goes away, and one that is slow, cost the others nothing."""
-
-    async def scenario() -> tuple[list[int], list[int]]:
-        log = new_log()
-        slow: list[int] = []
-        quick: list[int] = []
-
-        async def follow(seen: list[int], passes: int) -> None:
-            async for record in log.session.follow():
-                seen.append(record.seq)
-                for _ in range(passes):
-                    await yield_once()
-
-        gone = asyncio.create_task(follow([], 0))
-        tasks = [asyncio.create_task(follow(slow, 5)), asyncio.create_task(follow(quick, 0))]
-        await yield_once()
-        gone.cancel()
-        for _ in range(3):
-            whole_turn(log)
-            await yield_once()
-        log.detach()
-        await asyncio.gather(*tasks)
-        return slow, quick
-
-    slow, quick = asyncio.run(scenario())
-    assert slow == quick == list(range(18))
 
 
 def test_an_append_costs_the_same_in_a_long_log() -> None:

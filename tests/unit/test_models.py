@@ -1,11 +1,10 @@
 """Models: chunks, the reply they make, the echo and the script."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import attrs
 import pytest
 
 from runtime import scripted
@@ -35,18 +34,8 @@ from runtime.session.derive import Message
 STOP = Finish(FinishKind.STOP)
 
 
-class SilentSignal:
-    """An abort signal that never fires."""
-
-    is_aborted = False
-    reason = None
-
-    def on_abort(self, callback: Callable[[], None]) -> None:
-        """Never call back."""
-
-    async def wait(self) -> None:
-        """Wait for ever."""
-        await asyncio.get_running_loop().create_future()
+# An abort signal that never fires and that nobody asks.
+SILENT: Any = SimpleNamespace(is_aborted=False, reason=None)
 
 
 def said(text: str, role: Any = "user") -> Message:  # noqa: ANN401 - one of two words
@@ -69,7 +58,7 @@ def answer(model: Model, *messages: Message | str) -> list[Chunk]:
     """Return every chunk of a model's answer."""
 
     async def scenario() -> list[Chunk]:
-        return [chunk async for chunk in model.stream(request(*messages), SilentSignal())]
+        return [chunk async for chunk in model.stream(request(*messages), SILENT)]
 
     return asyncio.run(scenario())
 
@@ -84,8 +73,8 @@ def answer(model: Model, *messages: Message | str) -> list[Chunk]:
         (TextDelta("x"), {"type": "text", "text": "x"}),
         (ReasoningDelta("x"), {"type": "reasoning", "text": "x"}),
         (
-            ToolCallDelta("c", "read", "{"),
-            {"type": "tool-call", "call_id": "c", "name": "read", "arguments": "{"},
+            ToolCallDelta("c", "n", "{"),
+            {"type": "tool-call", "call_id": "c", "name": "n", "arguments": "{"},
         ),
         (Usage({"tokens": 3}), {"type": "usage", "data": {"tokens": 3}}),
         (STOP, {"type": "finish", "kind": "stop"}),
@@ -109,8 +98,6 @@ def test_a_chunk_is_recorded_as_plain_json(chunk: Chunk, expected: dict[str, Any
         {"type": "text", "text": "x"},
         object(),
         TextDelta(None),  # type: ignore[arg-type]
-        TextDelta(b"x"),  # type: ignore[arg-type]
-        ReasoningDelta(5),  # type: ignore[arg-type]
         ToolCallDelta("c", None, ""),  # type: ignore[arg-type]
         ToolCallDelta("c", "n", {}),  # type: ignore[arg-type]
         Finish(FinishKind.ERROR, message=5),  # type: ignore[arg-type]
@@ -126,11 +113,10 @@ def test_what_is_no_chunk_is_the_models_error(chunk: Any) -> None:  # noqa: ANN4
         assemble([chunk])
 
 
-@pytest.mark.parametrize("kind", ["done", "", None, 5])
-def test_a_finish_has_one_of_five_kinds(kind: Any) -> None:  # noqa: ANN401 - anything at all
+def test_a_finish_has_one_of_five_kinds() -> None:
     """A sixth is a mistake of the adapter, found where it is made."""
     with pytest.raises(ValueError, match="FinishKind"):
-        Finish(kind)
+        Finish("done")
 
 
 def test_neighbouring_pieces_become_one_block_in_order() -> None:
@@ -153,7 +139,7 @@ def test_neighbouring_pieces_become_one_block_in_order() -> None:
     )
     first = {"type": "tool-call", "call_id": "c1", "name": "read", "arguments": '{"p":1}'}
     second = {"type": "tool-call", "call_id": "c2", "name": "list", "arguments": ""}
-    assert reply.content == [
+    assert list(reply.content) == [
         {"type": "reasoning", "text": "hm"},
         {"type": "text", "text": "ab"},
         first,
@@ -162,8 +148,7 @@ def test_neighbouring_pieces_become_one_block_in_order() -> None:
     ]
     assert reply.calls == (Call("c1", "read", '{"p":1}'), Call("c2", "list", ""))
     assert reply.usage == {"n": 2}
-    assert reply.finish.kind is FinishKind.TOOL_CALLS
-    assert reply.text == "abc"
+    assert (reply.finish.kind, reply.text) == (FinishKind.TOOL_CALLS, "abc")
 
 
 @pytest.mark.clause("B-60")
@@ -207,16 +192,12 @@ def test_only_a_reply_cut_at_its_token_limit_loses_its_calls(kind: FinishKind) -
 
 
 def test_the_echo_answers_the_last_user_message() -> None:
-    """In one piece, and then stops."""
+    """In one piece, and then stops; nothing is answered with nothing."""
     assert answer(EchoModel(), "one", said("answer", "assistant"), "two") == [
         TextDelta("two"),
         STOP,
     ]
     assert answer(EchoModel(), " ") == [TextDelta(" "), STOP]
-
-
-def test_the_echo_of_nothing_is_nothing() -> None:
-    """No text, no piece of text."""
     assert answer(EchoModel()) == [STOP]
 
 
@@ -228,23 +209,12 @@ def test_the_result_of_a_tool_is_not_what_the_user_said() -> None:
     assert last_user_text([result]) == ""
 
 
-class Plain:
-    """A model that says nothing about cancellation."""
-
-    async def stream(self, *_: object) -> AsyncIterator[Chunk]:
-        """Answer with nothing."""
-        return
-        yield
-
-
 def test_a_model_is_cooperative_only_if_it_says_so() -> None:
     """Silence, and anything but True, is no claim."""
     assert is_cooperative(EchoModel())
     assert is_cooperative(ScriptedModel.from_lines(["{}"]))
-    assert not is_cooperative(Plain())
-    odd = Plain()
-    odd.cooperative = "yes"  # type: ignore[attr-defined]
-    assert not is_cooperative(odd)
+    assert not is_cooperative(object())
+    assert not is_cooperative(SimpleNamespace(cooperative="yes"))
 
 
 # --- the script ---------------------------------------------------------------------------------
@@ -267,22 +237,10 @@ def test_the_first_line_that_fits_answers() -> None:
 
 def test_a_line_answers_as_often_as_it_may() -> None:
     """Then the search passes it by; a line without a bound never ends."""
-    model = ScriptedModel.from_lines(
-        ['{"chunks": ["one"], "repeat": 2}', '{"when": "x", "chunks": ["two"]}']
-    )
+    lines = ['{"chunks": ["one"], "repeat": 2}', '{"when": "x", "chunks": ["two"]}']
+    model = ScriptedModel.from_lines(lines)
     texts = [assemble(answer(model, "x")).text for _ in range(5)]
     assert texts == ["one", "one", "two", "two", "two"]
-
-
-def test_two_models_of_one_script_count_for_themselves() -> None:
-    """What one has answered does not change the other."""
-    lines = ['{"chunks": ["one"], "repeat": 1}', '{"chunks": ["two"]}']
-    first, second = ScriptedModel.from_lines(lines), ScriptedModel.from_lines(lines)
-    assert [assemble(answer(each, "x")).text for each in (first, first, second)] == [
-        "one",
-        "two",
-        "one",
-    ]
 
 
 def test_reasoning_text_and_calls_come_in_this_order() -> None:
@@ -311,22 +269,18 @@ def test_a_script_can_finish_with_every_kind(kind: FinishKind) -> None:
     assert answer(model, "x") == [TextDelta("x"), Finish(kind)]
 
 
-def test_an_error_is_raised_behind_the_pieces() -> None:
+def test_an_error_is_raised_behind_the_pieces_or_reported_as_the_finish() -> None:
     """What came before it was yielded."""
     model = ScriptedModel.from_lines(['{"chunks": ["a"], "error": "overloaded"}'])
     seen: list[Chunk] = []
 
     async def scenario() -> None:
-        async for chunk in model.stream(request("x"), SilentSignal()):
+        async for chunk in model.stream(request("x"), SILENT):
             seen.append(chunk)  # noqa: PERF401 - what came before the error counts
 
     with pytest.raises(ModelError, match="overloaded"):
         asyncio.run(scenario())
     assert seen == [TextDelta("a")]
-
-
-def test_an_error_can_be_reported_instead_of_raised() -> None:
-    """With the finish of that kind."""
     model = ScriptedModel.from_lines(['{"error": "overloaded", "finish": "error"}'])
     assert answer(model, "x") == [Finish(FinishKind.ERROR, message="overloaded")]
 
@@ -345,7 +299,7 @@ def test_a_line_that_hangs_waits_behind_its_pieces_until_it_is_cancelled() -> No
 
     async def scenario() -> bool:
         async def read() -> None:
-            async for chunk in model.stream(request("x"), SilentSignal()):
+            async for chunk in model.stream(request("x"), SILENT):
                 seen.append(chunk)  # noqa: PERF401 - it never ends
 
         task = asyncio.create_task(read())
@@ -376,9 +330,7 @@ def test_a_delay_stands_before_every_piece_and_the_finish(monkeypatch: pytest.Mo
 DAMAGED: list[tuple[str, str]] = [
     ("{", "script:2:2: not JSON"),
     ('{"when": "x"} trailing', "script:2:15: not JSON"),
-    ("nonsense", "script:2:1: not JSON"),
     ("[1]", "script:2: a line must be a JSON object, not a list"),
-    ("5", "script:2: a line must be a JSON object, not a number"),
     ("null", "script:2: a line must be a JSON object, not null"),
     ('{"wehn": "x"}', "script:2: unknown field 'wehn'; a line may have when, chunks"),
     ('{"when": "x", "when": "y"}', "script:2: the field 'when' stands there twice"),
@@ -387,26 +339,19 @@ DAMAGED: list[tuple[str, str]] = [
     ('{"when": "\\ud800"}', "script:2: line.when holds half a surrogate pair"),
     ('{"chunks": "x"}', "script:2: field chunks must be a list of strings"),
     ('{"chunks": ["x", 5]}', "script:2: field chunks must be a list of strings"),
-    ('{"reasoning": {}}', "script:2: field reasoning must be a list of strings"),
     ('{"delay_s": -1}', "script:2: field delay_s must be a number"),
     ('{"delay_s": true}', "script:2: field delay_s must be a number"),
-    ('{"delay_s": NaN}', "script:2: line.delay_s is a number that JSON does not have"),
     ('{"delay_s": 1e999}', "script:2: line.delay_s is a number that JSON does not have"),
     ('{"repeat": 0}', "script:2: field repeat must be a whole number"),
-    ('{"repeat": 1.5}', "script:2: field repeat must be a whole number"),
     ('{"repeat": true}', "script:2: field repeat must be a whole number"),
     ('{"hang": 1}', "script:2: field hang must be true or false"),
     ('{"finish": "done"}', "script:2: field finish must be one of stop, tool-calls"),
     ('{"finish": ["stop"]}', "script:2: field finish must be one of stop, tool-calls"),
-    ('{"error": null}', "script:2: field error must be a string"),
     ('{"tool_calls": {}}', "script:2: field tool_calls must be a list of objects"),
     ('{"tool_calls": [5]}', "script:2: field tool_calls must be a list of objects"),
     ('{"tool_calls": [{"name": "n"}]}', "script:2: field tool_calls[0].call_id must be"),
     ('{"tool_calls": [{"call_id": "c", "name": ""}]}', "script:2: field tool_calls[0].name must"),
-    (
-        '{"tool_calls": [{"call_id": "c", "name": "n", "id": 1}]}',
-        "script:2: field tool_calls[0] may have call_id, name and arguments, not 'id'",
-    ),
+    ('{"tool_calls": [{"id": "c"}]}', "script:2: field tool_calls[0] may have call_id, name and"),
     ('{"chunks": ' + "[" * 100_000, "script:2: "),
     ('{"delay_s": ' + "1" * 10_000 + "}", "script:2: "),
 ]
@@ -426,10 +371,9 @@ def test_a_damaged_line_is_refused_with_its_place(line: str, complaint: str) -> 
 @pytest.mark.parametrize("text", ["", "\n", " \n\t\n"])
 def test_an_empty_script_is_refused(text: str, tmp_path: Path) -> None:
     """It could answer nothing."""
-    path = tmp_path / "empty.jsonl"
-    path.write_text(text)
+    (tmp_path / "empty.jsonl").write_text(text)
     with pytest.raises(ScriptError, match=r"empty\.jsonl: the script is empty"):
-        ScriptedModel.from_file(path)
+        ScriptedModel.from_file(tmp_path / "empty.jsonl")
 
 
 def test_a_script_is_read_from_a_file(tmp_path: Path) -> None:
@@ -453,11 +397,3 @@ def test_a_damaged_file_is_refused_with_its_name_and_place(tmp_path: Path) -> No
         ScriptedModel.from_file(tmp_path / "missing.jsonl")
     with pytest.raises(ScriptError, match="the script cannot be read"):
         ScriptedModel.from_file(tmp_path)
-
-
-def test_a_request_is_a_value() -> None:
-    """A seam that changes one makes another."""
-    one = request("x")
-    with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        one.system = "other"  # type: ignore[misc]
-    assert attrs.evolve(one, system="other").messages == one.messages

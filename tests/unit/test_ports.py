@@ -38,7 +38,12 @@ def test_yielding_once_lets_everything_that_is_ready_run() -> None:
     async def scenario() -> list[str]:
         seen: list[str] = []
         loop = asyncio.get_running_loop()
-        loop.call_soon(lambda: (seen.append("ready"), loop.call_soon(seen.append, "next")))
+
+        def ready() -> None:
+            seen.append("ready")
+            loop.call_soon(seen.append, "next")
+
+        loop.call_soon(ready)
         await yield_once()
         seen.append("back")
         await yield_once()
@@ -179,7 +184,7 @@ class TextlessError(Exception):
     """An error whose text is none."""
 
     def __str__(self) -> str:
-        return 5  # type: ignore[return-value]
+        return len  # type: ignore[return-value]
 
 
 HOSTILE = [

@@ -1,0 +1,263 @@
+"""This runtime as a subject of the conformance suites."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Final
+
+from attrs import define, field, frozen
+
+from statemachine import Machine
+from statemachine import machine as lifecycle_machine
+from statemachine.conformance.stage import Stage
+from statemachine.conformance.subject import Dropped, Observation, Offer, Seen
+
+from .agent import Agent, LiveAgent
+from .announcements import (
+    AGENT_DISCARDED,
+    AGENT_DISPOSED,
+    AGENT_ERROR,
+    AGENT_QUEUED,
+    AGENT_STATUS,
+    SESSION_EVENT,
+    SESSION_FLUSH,
+    Discarded,
+    RecordAppended,
+    SessionNotice,
+    StatusChanged,
+)
+from .assembly import Runtime, open_runtime
+from .limits import Limits
+from .model import (
+    AbortSignalLike,
+    Chunk,
+    Finish,
+    FinishKind,
+    ModelRequest,
+    TextDelta,
+    ToolCallDelta,
+    last_user_text,
+)
+from .registry import AgentHandle
+from .session.content import text_of
+from .session.log import Session
+from .session.records import Record
+
+__all__ = ["CALL", "CUT_SHORT", "RuntimeSubject", "make_subject"]
+
+CALL: Final = "\x00call"
+"""What the stage's model answers to make this model ask for a tool."""
+CUT_SHORT: Final = "\x00max-tokens"
+"""What the stage's model answers to make this model run out of tokens."""
+
+
+@define
+class _Clock:
+    """The stage's virtual time."""
+
+    stage: Stage
+
+    def now_ms(self) -> int:
+        return int(self.stage.now * 1000)
+
+
+@define
+class _Identifiers:
+    """Ids in order; chance has no place on the stage."""
+
+    made: int = 0
+
+    def new_id(self) -> str:
+        self.made += 1
+        return f"id-{self.made}"
+
+
+@define(eq=False)
+class _StageModel:
+    """A model whose answers, and whose time, belong to the stage."""
+
+    stage: Stage
+    cooperative: bool
+    on_signal: Callable[[str, AbortSignalLike], None]
+
+    async def stream(self, request: ModelRequest, signal: AbortSignalLike) -> AsyncIterator[Chunk]:
+        self.on_signal(request.agent_id, signal)
+        text = await self.stage.model(last_user_text(request.messages))
+        if text == CALL:
+            # One call a step: the model asks again when it is opened with `call` again.
+            yield ToolCallDelta(f"call-{request.turn}-{request.step}", "nothing", "{}")
+        elif text == CUT_SHORT:
+            yield TextDelta("cut sh")
+            yield Finish(FinishKind.MAX_TOKENS)
+        else:
+            yield TextDelta(text)
+
+
+@frozen
+class _Life:
+    """One incarnation of an agent, kept for observation after its end."""
+
+    agent: Agent
+    handle: AgentHandle
+    session: Session
+    statuses: list[str] = field(factory=list)
+    discards: list[Dropped] = field(factory=list)
+
+
+@define(eq=False)
+class RuntimeSubject:
+    """The reference runtime under test.
+
+    Args:
+        machine: the lifecycle; tests plant faults here.
+        cooperative: whether the model promises to let cancellations pass.
+        limits: the runtime's bounds.
+        holds_flush: whether every flush waits at a gate of the stage.
+    """
+
+    machine: Machine = lifecycle_machine
+    cooperative: bool = True
+    limits: Limits = Limits()
+    holds_flush: bool = True
+
+    runtime: Runtime = field(init=False)
+    stage: Stage = field(init=False)
+    _opening: AbstractAsyncContextManager[Runtime] = field(init=False)
+    _lives: dict[str, _Life] = field(init=False, factory=dict)
+    _listeners: dict[str, list[Callable[[str], None]]] = field(init=False, factory=dict)
+    _observe: Callable[..., None] | None = field(init=False, default=None)
+
+    @property
+    def offers(self) -> frozenset[Offer]:
+        """See `Subject`."""
+        least = {Offer.STEER, Offer.INJECT, Offer.LISTEN}
+        return frozenset(least | {Offer.HOLD} if self.holds_flush else least)
+
+    async def open(self, stage: Stage) -> None:
+        """See `Subject`."""
+        self.stage = stage
+        stage.model_answers |= {"call": lambda _: CALL, "max-tokens": lambda _: CUT_SHORT}
+        self._opening = open_runtime(
+            models={"stage": _StageModel(stage, self.cooperative, self._watch_signal)},
+            default_model="stage",
+            limits=self.limits,
+            clock=_Clock(stage),
+            identifiers=_Identifiers(),
+            machine=self.machine,
+        )
+        self.runtime = rt = await self._opening.__aenter__()
+        rt.on(AGENT_STATUS, self._on_status, plugin="subject")
+        rt.on(AGENT_DISCARDED, self._on_discarded, plugin="subject")
+        rt.on(SESSION_EVENT, self._on_record, plugin="subject")
+        rt.on(AGENT_QUEUED, lambda notice: self._call("queued", notice.agent.id), plugin="subject")
+        rt.on(AGENT_ERROR, lambda notice: self._call("error", notice.agent.id), plugin="subject")
+        rt.on(
+            AGENT_DISPOSED, lambda notice: self._call("disposed", notice.agent.id), plugin="subject"
+        )
+        if self.holds_flush:
+            rt.on(SESSION_FLUSH, self._flush, plugin="subject")
+
+    def create(self, agent: str, session: str) -> None:
+        """See `Subject`."""
+        handle = self.runtime.agents.create(agent_id=agent, session_id=session)
+        self._lives[agent] = _Life(handle.agent, handle, handle.agent.session)
+        if self._observe is not None:
+            self._attach_probe(handle.agent)
+
+    def send(self, agent: str, text: str) -> None:
+        """See `Subject`."""
+        self._lives[agent].agent.send(text)
+
+    def steer(self, agent: str, text: str) -> None:
+        """See `Steers`."""
+        self._lives[agent].agent.steer(text)
+
+    def inject(self, agent: str, text: str) -> None:
+        """See `Injects`."""
+        self._lives[agent].agent.inject(text)
+
+    def cancel(self, agent: str, reason: str | None) -> None:
+        """See `Subject`."""
+        self._lives[agent].agent.cancel(reason)
+
+    def dispose(self, agent: str) -> Awaitable[object]:
+        """See `Subject`."""
+        return self._lives[agent].handle.dispose()
+
+    def when_idle(self, agent: str) -> Coroutine[Any, Any, None]:
+        """See `Subject`."""
+        return self._lives[agent].agent.when_idle()
+
+    def observe(self, agent: str) -> Observation:
+        """See `Subject`."""
+        life = self._lives.get(agent)
+        if life is None:
+            return Observation(status=None)
+        return Observation(
+            status=life.agent.status.value,
+            log=tuple(_seen(record) for record in life.session.events),
+            discards=tuple(life.discards),
+            statuses=tuple(life.statuses),
+            registered=self.runtime.agents.get(agent) is life.agent,
+            in_store=self.runtime.sessions.get(life.session.header.id) is life.session,
+        )
+
+    async def close(self) -> None:
+        """See `Subject`."""
+        await self._opening.__aexit__(None, None, None)
+
+    def on(self, point: str, call: Callable[[str], None]) -> Callable[[], None]:
+        """See `Listens`."""
+        calls = self._listeners.setdefault(point, [])
+        calls.append(call)
+        return lambda: calls.remove(call) if call in calls else None
+
+    def probe(self, observe: Callable[..., None]) -> None:
+        """See `Probed`."""
+        self._observe = observe
+        for life in self._lives.values():
+            self._attach_probe(life.agent)
+
+    def _attach_probe(self, agent: Agent) -> None:
+        assert isinstance(agent, LiveAgent)
+        agent._core.probe = self._observe  # type: ignore[assignment]  # noqa: SLF001  # the inside
+
+    # -- What the runtime announces ----------------------------------------------------------------
+
+    def _call(self, point: str, agent: str) -> None:
+        for call in tuple(self._listeners.get(point, ())):
+            call(agent)
+
+    def _on_status(self, notice: StatusChanged) -> None:
+        self._lives[notice.agent.id].statuses.append(notice.status.value)
+        self._call(f"status {notice.status.value}", notice.agent.id)
+
+    def _on_discarded(self, notice: Discarded) -> None:
+        dropped = Dropped(text_of(notice.content), notice.cause, notice.reason)
+        self._lives[notice.agent.id].discards.append(dropped)
+        self._call("discarded", notice.agent.id)
+
+    def _on_record(self, notice: RecordAppended) -> None:
+        for agent, life in self._lives.items():
+            if life.session is notice.session:
+                self._call(notice.record.type, agent)
+
+    def _watch_signal(self, agent: str, signal: AbortSignalLike) -> None:
+        signal.on_abort(lambda: self._call("abort", agent))
+
+    async def _flush(self, _: SessionNotice) -> None:
+        if await self.stage.gate("flush") == "error":
+            raise OSError("the stage's disk is full")
+
+
+def _seen(record: Record) -> Seen:
+    data = record.data
+    text = text_of(data["content"]) if "content" in data else ""
+    if record.type == "turn/end":
+        reason = data.get("reason")
+        text = data["ending"] if reason is None else f"{data['ending']}: {reason}"
+    return Seen(record.type, data["turn"], text)
+
+
+def make_subject() -> RuntimeSubject:
+    """Return a fresh reference runtime for one run."""
+    return RuntimeSubject()
