@@ -172,7 +172,9 @@ class LiveAgent:
         check_thread(core, "cancel")
         if reason is not None and type(reason) is not str:
             kind = type(reason).__name__
-            raise CallerError(f"cancel of agent {core.id!r} refused: the reason is a {kind}, not a string")
+            raise CallerError(
+                f"cancel of agent {core.id!r} refused: the reason is a {kind}, not a string"
+            )
         core.call(Input.CANCEL, Stop("cancelled", "cancelled" if reason is None else reason))
         # A turn that has ended and only waits for its flush has an outcome, and nobody who cancels
         # wants to wait for a disk.

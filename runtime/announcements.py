@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from attrs import define, frozen
 
-from statemachine.shape import Status
+from statemachine import Status
 
 from .containment import contain
 from .errors import CallerError, LimitError

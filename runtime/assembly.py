@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 
-from statemachine import Machine, Status, Window
-from statemachine import machine as lifecycle_machine
+from statemachine import MACHINE, Machine, Status, Window
 
-from .announcements import Announcement, Bus, Subscription
+from .announcements import SESSION_CREATED, Announcement, Bus, SessionNotice, Subscription
 from .core import Core, Surroundings
 from .driver import drive
 from .errors import CallerError
@@ -19,6 +18,7 @@ from .limits import DEFAULT_LIMITS, Limits
 from .model import EchoModel, Model
 from .ports import Clock, Identifiers, SystemClock, SystemIdentifiers, thread_id
 from .registry import AgentRegistry
+from .session.log import Session
 from .session.store import Sessions
 from .teardown import Link, Teardown
 
@@ -134,7 +134,7 @@ async def _join(teardowns: list[Teardown]) -> tuple[str, ...]:
 
 
 @asynccontextmanager
-async def open_runtime(
+async def open_runtime(  # noqa: PLR0913  # all optional, all by name
     *,
     store: object = None,
     models: Mapping[str, Model] | None = None,
@@ -142,7 +142,7 @@ async def open_runtime(
     limits: Limits = DEFAULT_LIMITS,
     clock: Clock | None = None,
     identifiers: Identifiers | None = None,
-    machine: Machine = lifecycle_machine,
+    machine: Machine = MACHINE,
 ) -> AsyncIterator[Runtime]:
     """Open a runtime, and close it when the block is left.
 
@@ -176,12 +176,14 @@ async def open_runtime(
         models=dict(models),
         run_driver=drive,
     )
-    sessions = Sessions(around.bus, clock, limits)
+
+    def tell_created(session: Session) -> None:
+        around.bus.emit(SESSION_CREATED, SessionNotice(session=session))
+
+    sessions = Sessions(clock, limits, tell_created)
     agents = AgentRegistry(around, sessions, identifiers or SystemIdentifiers(), default_model)
     runtime = Runtime(around, sessions, agents)
     try:
         yield runtime
     finally:
         await runtime.aclose()
-
-

@@ -18,12 +18,12 @@ from statemachine import WINDOWS, Input, Patience, Window
 from .abort import (
     Cancellations,
     CutError,
+    Grace,
     StrangersCancellationError,
     reraise,
     run_beside,
     run_cooperative,
 )
-from .announcements import SESSION_FLUSH
 from .containment import attempt, render_error
 from .core import Core
 from .errors import ModelError
@@ -72,7 +72,7 @@ async def _visit(core: Core, cancellations: Cancellations) -> Input:
         except StrangersCancellationError:
             # The visit was unwound. With the dispose in effect, visiting again only closes up.
             core.dispose()
-        except Exception as error:  # noqa: BLE001  # the step boundary
+        except Exception as error:  # the step boundary
             core.turn.failure = error
             return Input.FAILED
 
@@ -287,7 +287,7 @@ async def _flush_and_settle(core: Core) -> Input:
         core.turn.settle()
 
 
-async def _flush(core: Core, grace: Any) -> Input:
+async def _flush(core: Core, grace: Grace) -> Input:
     try:
         await _beside(core, core.flush(), "the session's flush", grace=grace)
     except CutError:
@@ -297,7 +297,7 @@ async def _flush(core: Core, grace: Any) -> Input:
 
 
 async def _beside(
-    core: Core, body: Coroutine[Any, Any, object], what: str, grace: Any = None
+    core: Core, body: Coroutine[Any, Any, object], what: str, grace: Grace | None = None
 ) -> None:
     """Run a body that may ignore its cancellation, and leave it behind when its grace is over."""
     patience = WINDOWS[core.shape.window].patience or Patience.GRACE

@@ -8,8 +8,6 @@ others are to learn is placed in the outbox, and delivered when the whole decisi
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
 from statemachine import WINDOWS, Command, Ending, Window
 
 from .announcements import (
@@ -30,13 +28,20 @@ from .turn import AcceptedMessage, Context, Fate, Offer, Stop, Turn
 if TYPE_CHECKING:
     from .core import Core
 
-__all__ = ["OBEY", "place_discarded", "place_error", "record_deferred", "record_message", "record_result"]
+__all__ = [
+    "OBEY",
+    "place_discarded",
+    "place_error",
+    "record_deferred",
+    "record_message",
+    "record_result",
+]
 
 
 # -- Messages --------------------------------------------------------------------------------------
 
 
-def _refuse(core: "Core", argument: Any) -> None:
+def _refuse(core: "Core", argument: object) -> None:
     verb = argument.verb if isinstance(argument, Offer) else "inject"
     raise AgentDisposedError(
         f"{verb} refused: agent {core.id!r} is disposed; create an agent, or resume its session"
@@ -72,20 +77,20 @@ def _place_queued(core: "Core", message: AcceptedMessage, *, steering: bool) -> 
         core.outbox.place(AGENT_QUEUED, notice)
 
 
-def _drain(core: "Core", _: Any) -> None:
+def _drain(core: "Core", _: object) -> None:
     core.turn.unread = core.queues.drain()
 
 
-def _take(core: "Core", _: Any) -> None:
+def _take(core: "Core", _: object) -> None:
     for message in core.queues.take():
         record_message(core, "steering/message", message)
 
 
-def _merge(core: "Core", _: Any) -> None:
+def _merge(core: "Core", _: object) -> None:
     core.queues.merge()
 
 
-def _requeue(core: "Core", _: Any) -> None:
+def _requeue(core: "Core", _: object) -> None:
     core.queues.requeue(core.turn.unread)
     core.turn.unread = []
 
@@ -95,7 +100,7 @@ def _discard(core: "Core", stop: Stop) -> None:
         place_discarded(core, message, stop.cause, stop.reason, steering=steering)
 
 
-def _discard_batch(core: "Core", _: Any) -> None:
+def _discard_batch(core: "Core", _: object) -> None:
     reason = render_error(core.turn.failure) if core.turn.failure else "turn/start was refused"
     for message in core.turn.unread:
         place_discarded(core, message, "error", reason)
@@ -166,7 +171,7 @@ def _one_shot(core: "Core", context: Context) -> None:
 # -- Boundary records ------------------------------------------------------------------------------
 
 
-def _record(core: "Core", _: Any) -> None:
+def _record(core: "Core", _: object) -> None:
     window = core.shape.window
     if window is Window.TURN_START:
         _open_turn(core)
@@ -202,7 +207,7 @@ def _close_turn(core: "Core") -> None:
     core.log.append("turn/end", data)
 
 
-def _close_calls(core: "Core", _: Any) -> None:
+def _close_calls(core: "Core", _: object) -> None:
     error = {"name": "Interrupted", "code": "interrupted"}
     for call_id in core.log.unanswered:
         record_result(core, call_id, "The call was interrupted.", error, execution="not-started")
@@ -236,7 +241,7 @@ def record_deferred(core: "Core") -> None:
 # -- Notices ---------------------------------------------------------------------------------------
 
 
-def _announce(core: "Core", _: Any) -> None:
+def _announce(core: "Core", _: object) -> None:
     status, previous = core.shape.status, core.announced
     core.announced = status
     if core.bus.listens(AGENT_STATUS):
@@ -244,7 +249,7 @@ def _announce(core: "Core", _: Any) -> None:
         core.outbox.place(AGENT_STATUS, notice)
 
 
-def _report(core: "Core", _: Any) -> None:
+def _report(core: "Core", _: object) -> None:
     turn, error = core.turn, core.turn.failure
     assert error is not None
     # A flush, or a turn that never opened, fails outside of every step.
@@ -263,14 +268,14 @@ def place_error(core: "Core", turn: int, step: int, error: Exception) -> None:
     core.outbox.place(AGENT_ERROR, AgentFailed(agent=core.face, turn=turn, step=step, error=error))
 
 
-def _log(core: "Core", _: Any) -> None:
+def _log(core: "Core", _: object) -> None:
     error = core.turn.failure
     assert error is not None
     place = f"agent {core.id}, turn {core.turn.number}, stopped before it failed (not reported)"
     log_failure(error, place)
 
 
-def _release(core: "Core", _: Any) -> None:
+def _release(core: "Core", _: object) -> None:
     for waiter in core.waiters:
         if not waiter.done():
             waiter.set_result(None)
@@ -282,7 +287,7 @@ def _release(core: "Core", _: Any) -> None:
 # -- Authority and the driver ----------------------------------------------------------------------
 
 
-def _begin(core: "Core", _: Any) -> None:
+def _begin(core: "Core", _: object) -> None:
     core.turn.close()
     core.turn = Turn()
 
@@ -292,19 +297,19 @@ def _abort(core: "Core", stop: Stop) -> None:
     core.turn.authority.fire(stop.reason)
 
 
-def _retire(core: "Core", _: Any) -> None:
+def _retire(core: "Core", _: object) -> None:
     core.turn.grace.close()
 
 
-def _bound(core: "Core", _: Any) -> None:
+def _bound(core: "Core", _: object) -> None:
     core.turn.flush_grace.start(core.loop, core.limits.abort_grace_s)
 
 
-def _wake(core: "Core", _: Any) -> None:
+def _wake(core: "Core", _: object) -> None:
     core.start_driver()
 
 
-def _yield(core: "Core", _: Any) -> None:
+def _yield(core: "Core", _: object) -> None:
     core.turn.owes_yield = True
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import TracebackType
-from typing import Any
 
 from attrs import evolve
 
@@ -119,7 +118,7 @@ class AgentRegistry:
         """Return the agents in order of registration."""
         return tuple(handle.agent for handle in self._handles.values())
 
-    def create(
+    def create(  # noqa: PLR0913  # all optional, all by name
         self,
         *,
         agent_id: str | None = None,
@@ -192,7 +191,9 @@ class AgentRegistry:
         return tuple(self._cores.values())
 
 
-def _links(core: Core, unregister: Callable[[Core], None], detach: Callable[[], None]) -> list[Link]:
+def _links(
+    core: Core, unregister: Callable[[Core], None], detach: Callable[[], None]
+) -> list[Link]:
     """Return the parts of one agent's end, in their order.
 
     The session is left last, so that the closing records and the final flush reach whoever makes
@@ -208,7 +209,7 @@ def _links(core: Core, unregister: Callable[[Core], None], detach: Callable[[], 
     ]
 
 
-async def _at_once(act: Callable[..., None], *arguments: Any) -> tuple[str, ...]:
+async def _at_once(act: Callable[..., None], *arguments: object) -> tuple[str, ...]:
     act(*arguments)
     return ()
 
@@ -227,7 +228,7 @@ async def _stop_driver(core: Core) -> tuple[str, ...]:
     core.turn.close()
     grace_s = core.limits.abort_grace_s
     await wait_bounded(core.owed, grace_s)
-    late = {task: f"flush of {core.id}" for task in core.owed}
+    late = dict.fromkeys(core.owed, f"flush of {core.id}")
     if not late and core.owes_flush():
         flush = core.loop.create_task(core.flush(), name=f"last flush of {core.id}")
         await wait_bounded((flush,), grace_s)

@@ -6,10 +6,8 @@ from typing import Any, Final
 
 from attrs import define, field, frozen
 
-from statemachine import Machine
-from statemachine import machine as lifecycle_machine
-from statemachine.conformance.stage import Stage
-from statemachine.conformance.subject import Dropped, Observation, Offer, Seen
+from statemachine import MACHINE, Machine
+from statemachine.conformance import Dropped, Observation, Offer, Seen, Stage
 
 from .agent import Agent, LiveAgent
 from .announcements import (
@@ -26,7 +24,7 @@ from .announcements import (
     StatusChanged,
 )
 from .assembly import Runtime, open_runtime
-from .limits import Limits
+from .limits import DEFAULT_LIMITS, Limits
 from .model import (
     AbortSignalLike,
     Chunk,
@@ -114,9 +112,9 @@ class RuntimeSubject:
         holds_flush: whether every flush waits at a gate of the stage.
     """
 
-    machine: Machine = lifecycle_machine
+    machine: Machine = MACHINE
     cooperative: bool = True
-    limits: Limits = Limits()
+    limits: Limits = DEFAULT_LIMITS
     holds_flush: bool = True
 
     runtime: Runtime = field(init=False)

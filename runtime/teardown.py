@@ -110,9 +110,7 @@ class Teardown:
             if error is not None:
                 log_failure(error, f"teardown of {self._name}, {link.name}")
                 failed.append(LinkFailure(link.name, error))
-        self._end.set_result(
-            TeardownReport(failed=tuple(failed), stragglers=tuple(stragglers))
-        )
+        self._end.set_result(TeardownReport(failed=tuple(failed), stragglers=tuple(stragglers)))
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         # Only a stranger's cancellation, or the end of the interpreter, ends the task early.

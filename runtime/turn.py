@@ -3,7 +3,7 @@
 None of it decides anything. The machine decides on the shape; this is what its commands act on.
 """
 
-import asyncio
+import asyncio  # noqa: TC003  # attrs reads the annotations
 from typing import Any
 
 from attrs import define, field, frozen

@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 from typing import Final
 
-
 DISTRIBUTION: Final = "quiesce"
 """The distribution this package belongs to; a package without it is not ours."""
 
@@ -42,12 +41,13 @@ _refuse_foreign_packages()
 
 from .commands import OUTCOMES, OUTSIDE_INPUTS, Command, Input
 from .inbox import Queues
-from .machine import Decision, IllegalMoveError, Machine, RefusedInputError, Refusal, machine
+from .machine import MACHINE, Decision, IllegalMoveError, Machine, Refusal, RefusedInputError
 from .shape import Ending, Inbox, Marker, Shape, Status
 from .windows import OPEN_WINDOWS, TURN_WINDOWS, WINDOWS, Patience, Window
 
 __all__ = [
     "DISTRIBUTION",
+    "MACHINE",
     "OPEN_WINDOWS",
     "OUTCOMES",
     "OUTSIDE_INPUTS",
@@ -68,5 +68,4 @@ __all__ = [
     "Shape",
     "Status",
     "Window",
-    "machine",
 ]

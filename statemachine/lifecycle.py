@@ -32,20 +32,29 @@ agent has no driver and exits at once.
 What comes after a cancel is new work: it is queued, never steering, and the one stretch that
 decides what follows a turn (FLUSH, or ANNOUNCE_RUNNING for a turn that never opened) finds it.
 
-Nothing here waits, and nothing here does anything: `machine` executes these rows with the
-`transitions` library, the runtime obeys their commands, the explorer visits all of their shapes.
+Nothing here waits, and nothing here does anything. `table` spells the plain windows out into rows
+by one rule, `machine` executes the rows with the `transitions` library, the runtime obeys their
+commands, the explorer visits all of their shapes.
 """
 
 from collections.abc import Callable
 
 from attrs import field, frozen
 
-from .commands import Command as C
-from .commands import Input
+from .commands import Command, Input
 from .shape import Ending, Inbox, Marker, Shape, Status
-from .windows import OPEN_WINDOWS, TURN_WINDOWS, WINDOWS, Window
+from .windows import OPEN_WINDOWS, TURN_WINDOWS, Window
 
-__all__ = ["REGIONS", "TABLE", "Guard", "Move", "Row", "expand"]
+__all__ = [
+    "ENTERING",
+    "MEANS",
+    "OUTSIDE",
+    "REGIONS",
+    "WEIGHED",
+    "Guard",
+    "Move",
+    "Row",
+]
 
 
 # -- Guards: one named claim about the shape before the input --------------------------------------
@@ -224,7 +233,7 @@ class Row:
     to: Window | None
     """The next window; None stays."""
     moves: tuple[Move, ...] = ()
-    commands: tuple[C, ...] = ()
+    commands: tuple[Command, ...] = ()
     sets: tuple[tuple[str, object], ...] = ()
     """Flags of the shape that change, with their new value."""
     clauses: tuple[str, ...] = ()
@@ -236,13 +245,13 @@ class Row:
         return f"{self.on.value} in {place} when {self.when.name}"
 
 
-def _row(
+def _row(  # noqa: PLR0913, PLR0917  # the columns of the table, in their order
     on: Input,
     where: tuple[Window, ...] | Window,
     when: Guard,
     to: Window | None,
     moves: tuple[Move, ...],
-    commands: tuple[C, ...],
+    commands: tuple[Command, ...],
     clauses: str,
     **sets: object,
 ) -> Row:
@@ -250,36 +259,42 @@ def _row(
     return Row(on, places, when, to, moves, commands, tuple(sets.items()), tuple(clauses.split()))
 
 
-_W = Window
+_C, _W = Command, Window
 _EVERYWHERE = tuple(Window)
 _STAY = None
-_SEND, _STEER, _INJECT, _CANCEL, _DISPOSE = Input.SEND, Input.STEER, Input.INJECT, Input.CANCEL, Input.DISPOSE
+_SEND, _STEER, _INJECT, _CANCEL, _DISPOSE = (
+    Input.SEND,
+    Input.STEER,
+    Input.INJECT,
+    Input.CANCEL,
+    Input.DISPOSE,
+)
 
 # fmt: off
 OUTSIDE = (
     #    input     where          when       to          moves                commands                          clauses
-    _row(_SEND,    _EVERYWHERE,   disposed,  _STAY,      (),                  (C.REFUSE,),                      "A-20"),
-    _row(_SEND,    _W.PARKED,     always,    _W.WOKEN,   (queue,),            (C.QUEUE, C.WAKE),                "A-02 A-77"),
-    _row(_SEND,    _EVERYWHERE,   always,    _STAY,      (queue,),            (C.QUEUE,),                       "A-05 A-52"),
+    _row(_SEND,    _EVERYWHERE,   disposed,  _STAY,      (),                  (_C.REFUSE,),                      "A-20"),
+    _row(_SEND,    _W.PARKED,     always,    _W.WOKEN,   (queue,),            (_C.QUEUE, _C.WAKE),                "A-02 A-77"),
+    _row(_SEND,    _EVERYWHERE,   always,    _STAY,      (queue,),            (_C.QUEUE,),                       "A-05 A-52"),
 
-    _row(_STEER,   _EVERYWHERE,   disposed,  _STAY,      (),                  (C.REFUSE,),                      "A-20"),
-    _row(_STEER,   _EVERYWHERE,   running,   _STAY,      (steer,),            (C.STEER,),                       "A-10 C-13"),
-    _row(_STEER,   _W.PARKED,     always,    _W.WOKEN,   (queue,),            (C.QUEUE, C.WAKE),                "A-11 A-77"),
-    _row(_STEER,   _EVERYWHERE,   always,    _STAY,      (queue,),            (C.QUEUE,),                       "A-11 A-12"),
+    _row(_STEER,   _EVERYWHERE,   disposed,  _STAY,      (),                  (_C.REFUSE,),                      "A-20"),
+    _row(_STEER,   _EVERYWHERE,   running,   _STAY,      (steer,),            (_C.STEER,),                       "A-10 C-13"),
+    _row(_STEER,   _W.PARKED,     always,    _W.WOKEN,   (queue,),            (_C.QUEUE, _C.WAKE),                "A-11 A-77"),
+    _row(_STEER,   _EVERYWHERE,   always,    _STAY,      (queue,),            (_C.QUEUE,),                       "A-11 A-12"),
 
-    _row(_INJECT,  _EVERYWHERE,   disposed,  _STAY,      (),                  (C.REFUSE,),                      "A-20"),
-    _row(_INJECT,  OPEN_WINDOWS,  always,    _STAY,      (),                  (C.JOIN,),                        "A-16 A-74"),
-    _row(_INJECT,  _EVERYWHERE,   always,    _STAY,      (),                  (C.ONE_SHOT,),                    "A-14 A-15 A-17"),
+    _row(_INJECT,  _EVERYWHERE,   disposed,  _STAY,      (),                  (_C.REFUSE,),                      "A-20"),
+    _row(_INJECT,  OPEN_WINDOWS,  always,    _STAY,      (),                  (_C.JOIN,),                        "A-16 A-74"),
+    _row(_INJECT,  _EVERYWHERE,   always,    _STAY,      (),                  (_C.ONE_SHOT,),                    "A-14 A-15 A-17"),
 
-    _row(_CANCEL,  TURN_WINDOWS,  running,   _STAY,      (cancel, arm, clear), (C.ANNOUNCE, C.DISCARD, C.ABORT), "A-24 A-27 A-56"),
-    _row(_CANCEL,  _EVERYWHERE,   has_work,  _STAY,      (clear,),            (C.DISCARD,),                     "A-23 A-28 B-29"),
+    _row(_CANCEL,  TURN_WINDOWS,  running,   _STAY,      (cancel, arm, clear), (_C.ANNOUNCE, _C.DISCARD, _C.ABORT), "A-24 A-27 A-56"),
+    _row(_CANCEL,  _EVERYWHERE,   has_work,  _STAY,      (clear,),            (_C.DISCARD,),                     "A-23 A-28 B-29"),
     _row(_CANCEL,  _EVERYWHERE,   always,    _STAY,      (),                  (),                               "A-22"),
 
     _row(_DISPOSE, _EVERYWHERE,   disposed,  _STAY,      (),                  (),                               "A-40 F-17"),
-    _row(_DISPOSE, _W.PARKED,     always,    _W.EXITED,  (end,),              (C.ANNOUNCE, C.RELEASE),          "B-38"),
-    _row(_DISPOSE, TURN_WINDOWS,  running,   _STAY,      (end, clear),        (C.ANNOUNCE, C.DISCARD, C.ABORT), "A-57 B-44 C-14"),
-    _row(_DISPOSE, _W.FLUSH,      always,    _STAY,      (end, clear),        (C.ANNOUNCE, C.DISCARD, C.BOUND), "B-46 B-121"),
-    _row(_DISPOSE, _EVERYWHERE,   always,    _STAY,      (end, clear),        (C.ANNOUNCE, C.DISCARD),          "B-39 B-47"),
+    _row(_DISPOSE, _W.PARKED,     always,    _W.EXITED,  (end,),              (_C.ANNOUNCE, _C.RELEASE),          "B-38"),
+    _row(_DISPOSE, TURN_WINDOWS,  running,   _STAY,      (end, clear),        (_C.ANNOUNCE, _C.DISCARD, _C.ABORT), "A-57 B-44 C-14"),
+    _row(_DISPOSE, _W.FLUSH,      always,    _STAY,      (end, clear),        (_C.ANNOUNCE, _C.DISCARD, _C.BOUND), "B-46 B-121"),
+    _row(_DISPOSE, _EVERYWHERE,   always,    _STAY,      (end, clear),        (_C.ANNOUNCE, _C.DISCARD),          "B-39 B-47"),
 )
 """What anyone may do, anywhere. The last row of each input has no guard, so nothing is undeclared."""
 
@@ -289,29 +304,29 @@ _STEP: dict[str, object] = {"wants_step": False}
 WEIGHED = (
     #    outcome   where             when                 to                  moves             commands                             clauses
     # Is there work? Both before the first turn and after the last notification of `idle`.
-    _row(_DONE, (_W.WOKEN, _W.ANNOUNCE_IDLE), disposed,   _W.EXITED,           (),              (C.RELEASE,),                        "A-32 B-39"),
-    _row(_DONE, (_W.WOKEN, _W.ANNOUNCE_IDLE), has_queued, _W.ANNOUNCE_RUNNING, (begin,),        (C.BEGIN, C.ANNOUNCE),               "A-51 B-33"),
-    _row(_DONE, (_W.WOKEN, _W.ANNOUNCE_IDLE), always,     _W.PARKED,           (),              (C.RELEASE,),                        "A-36 A-38 B-02"),
+    _row(_DONE, (_W.WOKEN, _W.ANNOUNCE_IDLE), disposed,   _W.EXITED,           (),              (_C.RELEASE,),                        "A-32 B-39"),
+    _row(_DONE, (_W.WOKEN, _W.ANNOUNCE_IDLE), has_queued, _W.ANNOUNCE_RUNNING, (begin,),        (_C.BEGIN, _C.ANNOUNCE),               "A-51 B-33"),
+    _row(_DONE, (_W.WOKEN, _W.ANNOUNCE_IDLE), always,     _W.PARKED,           (),              (_C.RELEASE,),                        "A-36 A-38 B-02"),
 
     # The turn opens, unless a listener of `running` stopped it.
-    _row(_DONE,    _W.ANNOUNCE_RUNNING, running,            _W.TURN_START,       (drain,),         (C.DRAIN, C.RECORD),                 "B-99 B-100"),
-    _row(_DONE,    _W.ANNOUNCE_RUNNING, replaced,           _STAY,               (),               (C.YIELD,),                          "B-101"),
-    _row(_DONE,    _W.ANNOUNCE_RUNNING, cancelled,          _W.ANNOUNCE_IDLE,    (retire, settle), (C.RETIRE, C.ANNOUNCE, C.RELEASE),   "B-05 B-102"),
-    _row(_DONE,    _W.ANNOUNCE_RUNNING, disposed_and_armed, _W.EXITED,           (retire,),        (C.RETIRE, C.RELEASE),               "B-40 B-104"),
-    _row(_DONE,    _W.ANNOUNCE_RUNNING, disposed,           _W.EXITED,           (),               (C.RETIRE, C.RELEASE),               "B-40"),
-    _row(_YIELDED, _W.ANNOUNCE_RUNNING, replaced,           _W.ANNOUNCE_RUNNING, (retire, begin),  (C.RETIRE, C.BEGIN, C.ANNOUNCE),     "B-06 B-102 B-136"),
-    _row(_YIELDED, _W.ANNOUNCE_RUNNING, cancelled,          _W.ANNOUNCE_IDLE,    (retire, settle), (C.RETIRE, C.ANNOUNCE, C.RELEASE),   "B-102"),
-    _row(_YIELDED, _W.ANNOUNCE_RUNNING, disposed_and_armed, _W.EXITED,           (retire,),        (C.RETIRE, C.RELEASE),               "B-102 B-104"),
-    _row(Input.UNOPENED, _W.TURN_START, running,            _W.FLUSH,            (),               (C.RETIRE, C.DISCARD_BATCH, C.REPORT), "B-83 B-110"),
+    _row(_DONE,    _W.ANNOUNCE_RUNNING, running,            _W.TURN_START,       (drain,),         (_C.DRAIN, _C.RECORD),                 "B-99 B-100"),
+    _row(_DONE,    _W.ANNOUNCE_RUNNING, replaced,           _STAY,               (),               (_C.YIELD,),                          "B-101"),
+    _row(_DONE,    _W.ANNOUNCE_RUNNING, cancelled,          _W.ANNOUNCE_IDLE,    (retire, settle), (_C.RETIRE, _C.ANNOUNCE, _C.RELEASE),   "B-05 B-102"),
+    _row(_DONE,    _W.ANNOUNCE_RUNNING, disposed_and_armed, _W.EXITED,           (retire,),        (_C.RETIRE, _C.RELEASE),               "B-40 B-104"),
+    _row(_DONE,    _W.ANNOUNCE_RUNNING, disposed,           _W.EXITED,           (),               (_C.RETIRE, _C.RELEASE),               "B-40"),
+    _row(_YIELDED, _W.ANNOUNCE_RUNNING, replaced,           _W.ANNOUNCE_RUNNING, (retire, begin),  (_C.RETIRE, _C.BEGIN, _C.ANNOUNCE),     "B-06 B-102 B-136"),
+    _row(_YIELDED, _W.ANNOUNCE_RUNNING, cancelled,          _W.ANNOUNCE_IDLE,    (retire, settle), (_C.RETIRE, _C.ANNOUNCE, _C.RELEASE),   "B-102"),
+    _row(_YIELDED, _W.ANNOUNCE_RUNNING, disposed_and_armed, _W.EXITED,           (retire,),        (_C.RETIRE, _C.RELEASE),               "B-102 B-104"),
+    _row(Input.UNOPENED, _W.TURN_START, running,            _W.FLUSH,            (),               (_C.RETIRE, _C.DISCARD_BATCH, _C.REPORT), "B-83 B-110"),
 
     # Nobody let the prompts through, or one of them broke its interceptor.
     _row(Input.BLOCKED,   _W.PROMPTS, always,  _W.CLOSING, (),       (),                       "B-12 B-91", ending=Ending.REJECTED),
-    _row(Input.BROKE_OFF, _W.PROMPTS, running, _W.CLOSING, (queue,), (C.REQUEUE, C.REPORT),    "B-92 B-109", ending=Ending.ERROR),
+    _row(Input.BROKE_OFF, _W.PROMPTS, running, _W.CLOSING, (queue,), (_C.REQUEUE, _C.REPORT),    "B-92 B-109", ending=Ending.ERROR),
 
     # The step is over. A failure is reported now, behind `step/end`, and only if nothing stopped the turn.
-    _row(_DONE, _W.STEP_END, stopped_and_failed, _W.CLOSING,      (), (C.LOG,),    "B-97", failed=False),
+    _row(_DONE, _W.STEP_END, stopped_and_failed, _W.CLOSING,      (), (_C.LOG,),    "B-97", failed=False),
     _row(_DONE, _W.STEP_END, stopped,            _W.CLOSING,      (), (),          "B-26 B-45 B-108"),
-    _row(_DONE, _W.STEP_END, failed,             _W.CLOSING,      (), (C.REPORT,), "B-75 B-76", failed=False, ending=Ending.ERROR),
+    _row(_DONE, _W.STEP_END, failed,             _W.CLOSING,      (), (_C.REPORT,), "B-75 B-76", failed=False, ending=Ending.ERROR),
     _row(_DONE, _W.STEP_END, always,             _W.CONTINUATION, (), (),          "B-56"),
 
     # Another step? A stop overrules every vote, and steering overrules a vote to stop.
@@ -319,104 +334,54 @@ WEIGHED = (
     _row(Input.STOP,      _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (),        "B-27"),
     _row(Input.EXHAUSTED, _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (),        "B-27"),
     _row(Input.CUT,       _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (),        "B-118"),
-    _row(_FAILED,         _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (C.LOG,),  "B-97"),
-    _row(_FAILED,         _W.CONTINUATION, always,       _W.CLOSING,  (),      (C.REPORT,), "B-72 B-127", ending=Ending.ERROR),
+    _row(_FAILED,         _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (_C.LOG,),  "B-97"),
+    _row(_FAILED,         _W.CONTINUATION, always,       _W.CLOSING,  (),      (_C.REPORT,), "B-72 B-127", ending=Ending.ERROR),
     _row(_DONE,           _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (),        "B-27"),
-    _row(_DONE,           _W.CONTINUATION, would_go_on,  _W.ASSEMBLY, (take,), (C.TAKE,), "B-68 B-69", **_STEP),
+    _row(_DONE,           _W.CONTINUATION, would_go_on,  _W.ASSEMBLY, (take,), (_C.TAKE,), "B-68 B-69", **_STEP),
     _row(_DONE,           _W.CONTINUATION, always,       _W.CLOSING,  (),      (),        "B-68"),
-    _row(Input.CONTINUE,  _W.CONTINUATION, always,       _W.ASSEMBLY, (take,), (C.TAKE,), "B-70", **_STEP),
-    _row(Input.STOP,      _W.CONTINUATION, has_steering, _W.ASSEMBLY, (take,), (C.TAKE,), "B-69", **_STEP),
+    _row(Input.CONTINUE,  _W.CONTINUATION, always,       _W.ASSEMBLY, (take,), (_C.TAKE,), "B-70", **_STEP),
+    _row(Input.STOP,      _W.CONTINUATION, has_steering, _W.ASSEMBLY, (take,), (_C.TAKE,), "B-69", **_STEP),
     _row(Input.STOP,      _W.CONTINUATION, always,       _W.CLOSING,  (),      (),        "B-71"),
     _row(Input.EXHAUSTED, _W.CONTINUATION, would_go_on,  _W.CLOSING,  (),      (),        "B-129", ending=Ending.MAX_STEPS),
     _row(Input.EXHAUSTED, _W.CONTINUATION, always,       _W.CLOSING,  (),      (),        "B-129"),
 
     # How the turn ends: the first that holds (B-96). The marker and the authority end with it (B-103).
-    _row(_DONE, _W.CLOSING, reported_and_armed, _W.TURN_END, (retire,), (C.RETIRE, C.RECORD), "B-96 B-98",  ending=Ending.ERROR, **_STEP),
-    _row(_DONE, _W.CLOSING, reported,           _W.TURN_END, (),        (C.RETIRE, C.RECORD), "B-49 B-96",  ending=Ending.ERROR, **_STEP),
-    _row(_DONE, _W.CLOSING, disposed_and_armed, _W.TURN_END, (retire,), (C.RETIRE, C.RECORD), "B-47 B-104", ending=Ending.DISPOSED, **_STEP),
-    _row(_DONE, _W.CLOSING, disposed,           _W.TURN_END, (),        (C.RETIRE, C.RECORD), "B-41 B-44",  ending=Ending.DISPOSED, **_STEP),
-    _row(_DONE, _W.CLOSING, rejected_and_armed, _W.TURN_END, (retire,), (C.RETIRE, C.RECORD), "B-12 B-96",  ending=Ending.REJECTED, **_STEP),
-    _row(_DONE, _W.CLOSING, rejected,           _W.TURN_END, (),        (C.RETIRE, C.RECORD), "B-91",       ending=Ending.REJECTED, **_STEP),
-    _row(_DONE, _W.CLOSING, cancelled,          _W.TURN_END, (retire,), (C.RETIRE, C.RECORD), "B-36 B-50",  ending=Ending.ABORTED, **_STEP),
-    _row(_DONE, _W.CLOSING, out_of_steps,       _W.TURN_END, (),        (C.RETIRE, C.RECORD), "B-129",      ending=Ending.MAX_STEPS, **_STEP),
-    _row(_DONE, _W.CLOSING, out_of_tokens,      _W.TURN_END, (),        (C.RETIRE, C.RECORD), "B-74",       ending=Ending.MAX_TOKENS, **_STEP),
-    _row(_DONE, _W.CLOSING, always,             _W.TURN_END, (),        (C.RETIRE, C.RECORD), "B-52",       ending=Ending.COMPLETED, **_STEP),
+    _row(_DONE, _W.CLOSING, reported_and_armed, _W.TURN_END, (retire,), (_C.RETIRE, _C.RECORD), "B-96 B-98",  ending=Ending.ERROR, **_STEP),
+    _row(_DONE, _W.CLOSING, reported,           _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-49 B-96",  ending=Ending.ERROR, **_STEP),
+    _row(_DONE, _W.CLOSING, disposed_and_armed, _W.TURN_END, (retire,), (_C.RETIRE, _C.RECORD), "B-47 B-104", ending=Ending.DISPOSED, **_STEP),
+    _row(_DONE, _W.CLOSING, disposed,           _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-41 B-44",  ending=Ending.DISPOSED, **_STEP),
+    _row(_DONE, _W.CLOSING, rejected_and_armed, _W.TURN_END, (retire,), (_C.RETIRE, _C.RECORD), "B-12 B-96",  ending=Ending.REJECTED, **_STEP),
+    _row(_DONE, _W.CLOSING, rejected,           _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-91",       ending=Ending.REJECTED, **_STEP),
+    _row(_DONE, _W.CLOSING, cancelled,          _W.TURN_END, (retire,), (_C.RETIRE, _C.RECORD), "B-36 B-50",  ending=Ending.ABORTED, **_STEP),
+    _row(_DONE, _W.CLOSING, out_of_steps,       _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-129",      ending=Ending.MAX_STEPS, **_STEP),
+    _row(_DONE, _W.CLOSING, out_of_tokens,      _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-74",       ending=Ending.MAX_TOKENS, **_STEP),
+    _row(_DONE, _W.CLOSING, always,             _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-52",       ending=Ending.COMPLETED, **_STEP),
 
     # The closed turn is flushed, bounded if it was stopped; then one stretch decides what follows.
-    _row(_DONE, _W.TURN_END, stopped, _W.FLUSH, (), (C.BOUND,), "B-121",      ending=Ending.COMPLETED),
+    _row(_DONE, _W.TURN_END, stopped, _W.FLUSH, (), (_C.BOUND,), "B-121",      ending=Ending.COMPLETED),
     _row(_DONE, _W.TURN_END, always,  _W.FLUSH, (), (),         "B-86 B-122", ending=Ending.COMPLETED),
-) + tuple(
-    _row(outcome, _W.FLUSH, when, to, moves, (*first, *commands), clauses)
-    for outcome, first in ((_DONE, ()), (_FAILED, (C.REPORT,)))
-    for when, to, moves, commands, clauses in (
-        (disposed,          _W.EXITED,           (),       (C.RELEASE,),            "B-46 D-53"),
-        (running_with_work, _W.ANNOUNCE_RUNNING, (merge,), (C.MERGE, C.BEGIN),      "A-05 A-13 B-105 C-15"),
-        (replaced,          _W.ANNOUNCE_RUNNING, (begin,), (C.BEGIN, C.ANNOUNCE),   "A-52 B-136"),
-        (always,            _W.ANNOUNCE_IDLE,    (settle,), (C.ANNOUNCE, C.RELEASE), "A-31 A-35 B-105"),
-    )
+    _row(_DONE,   _W.FLUSH, disposed,          _W.EXITED,           (),        (_C.RELEASE,),                          "B-46"),
+    _row(_DONE,   _W.FLUSH, running_with_work, _W.ANNOUNCE_RUNNING, (merge,),  (_C.MERGE, _C.BEGIN),                   "A-05 A-13 C-15"),
+    _row(_DONE,   _W.FLUSH, replaced,          _W.ANNOUNCE_RUNNING, (begin,),  (_C.BEGIN, _C.ANNOUNCE),                "A-52 B-136"),
+    _row(_DONE,   _W.FLUSH, always,            _W.ANNOUNCE_IDLE,    (settle,), (_C.ANNOUNCE, _C.RELEASE),              "A-31 A-35 B-105"),
+    _row(_FAILED, _W.FLUSH, disposed,          _W.EXITED,           (),        (_C.REPORT, _C.RELEASE),                "D-53"),
+    _row(_FAILED, _W.FLUSH, running_with_work, _W.ANNOUNCE_RUNNING, (merge,),  (_C.REPORT, _C.MERGE, _C.BEGIN),        "B-85 D-53"),
+    _row(_FAILED, _W.FLUSH, replaced,          _W.ANNOUNCE_RUNNING, (begin,),  (_C.REPORT, _C.BEGIN, _C.ANNOUNCE),     "B-85 D-53"),
+    _row(_FAILED, _W.FLUSH, always,            _W.ANNOUNCE_IDLE,    (settle,), (_C.REPORT, _C.ANNOUNCE, _C.RELEASE),   "B-85 D-53"),
 )
 """The windows whose visit alone does not say what comes next."""
 
-ENTERING: dict[Window, tuple[tuple[Move, ...], tuple[C, ...], dict[str, object]]] = {
+ENTERING: dict[Window, tuple[tuple[Move, ...], tuple[Command, ...], dict[str, object]]] = {
     # Every arrow of `windows` into one of these does this as well, behind what it does itself.
-    _W.ASSEMBLY:   ((take,), (C.TAKE,), _STEP),
-    _W.STEP_START: ((),      (C.RECORD,), {}),
-    _W.STEP_END:   ((),      (C.CLOSE_CALLS, C.RECORD), {}),
+    _W.ASSEMBLY:   ((take,), (_C.TAKE,), _STEP),
+    _W.STEP_START: ((),      (_C.RECORD,), {}),
+    _W.STEP_END:   ((),      (_C.CLOSE_CALLS, _C.RECORD), {}),
 }
 """What entering a window does, whoever leads there."""
 # fmt: on
 
-_MEANS: dict[Input, dict[str, object]] = {
+MEANS: dict[Input, dict[str, object]] = {
     Input.TRUNCATED: {"ending": Ending.MAX_TOKENS},
     Input.CALLED: {"wants_step": True},
 }
 """What an outcome says about the rest of the turn, unless the turn is stopped."""
-
-
-def _arrow(
-    on: Input, where: Window, when: Guard, to: Window, commands: tuple[C, ...] = (), **sets: object
-) -> Row:
-    moves, entering, flags = ENTERING.get(to, ((), (), {}))
-    effects = (*flags.items(), *sets.items())
-    return Row(on, (where,), when, to, moves, commands + entering, effects, WINDOWS[where].clauses)
-
-
-def _steering_arrow(on: Input, where: Window) -> Row:
-    """Return the arrow of a step that ends while steering waits: it is recorded inside the step."""
-    entering = (C.TAKE, *ENTERING[Window.STEP_END][1])
-    return _row(on, where, has_steering, _W.STEP_END, (take,), entering, "A-10 B-56", wants_step=True)
-
-
-def _expand_window(window: Window) -> list[Row]:
-    """Return the rows of one plain window: stopped, failed, steering, then its leads."""
-    record = WINDOWS[window]
-    rows: list[Row] = []
-    if record.falls_to is not None:
-        fall = record.falls_to
-        outcomes = list(record.leads)
-        if record.patience is not None and window not in (_W.PROMPTS, _W.RESULT):
-            outcomes.append(Input.CUT)
-        rows += [_arrow(on, window, stopped, fall) for on in outcomes]
-        rows.append(_arrow(_FAILED, window, stopped, fall, (C.LOG,)))
-        if fall is _W.CLOSING:
-            rows.append(_arrow(_FAILED, window, always, fall, (C.REPORT,), ending=Ending.ERROR))
-        else:
-            rows.append(_arrow(_FAILED, window, always, fall, failed=True))
-    for outcome, target in record.leads.items():
-        if target is _W.STEP_END:
-            rows.append(_steering_arrow(outcome, window))
-        rows.append(_arrow(outcome, window, always, target, (), **_MEANS.get(outcome, {})))
-    return rows
-
-
-def expand() -> tuple[Row, ...]:
-    """Return the total table: outside, plain windows in time order, weighed windows.
-
-    Clauses: B-132
-    """
-    plain = [row for window in Window for row in _expand_window(window)]
-    return (*OUTSIDE, *plain, *WEIGHED)
-
-
-TABLE = expand()
-"""Every row there is. For an input in a window the first row whose guard holds fires."""

@@ -16,16 +16,26 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any, Final
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, frozen
 from transitions import EventData, MachineError, Transition
 from transitions import Machine as LibraryMachine
 
-from .commands import OUTCOMES, Command, Input
-from .lifecycle import REGIONS, TABLE, Move, Row
+from .commands import Command, Input
+from .lifecycle import REGIONS, Move, Row
 from .shape import Inbox, Marker, Shape, Status
+from .table import TABLE
 from .windows import Window
 
-__all__ = ["Answer", "Decision", "IllegalMoveError", "Machine", "RefusedInputError", "Refusal", "machine"]
+__all__ = [
+    "MACHINE",
+    "Answer",
+    "Decision",
+    "IllegalMoveError",
+    "Machine",
+    "Refusal",
+    "RefusedInputError",
+    "machine",
+]
 
 
 class RefusedInputError(AssertionError):
@@ -74,7 +84,7 @@ class _Cell:
 class _RowTransition(Transition):
     """A transition that tells the cell which row it is."""
 
-    def __init__(self, *arguments: Any, row: Row | None = None, **options: Any) -> None:
+    def __init__(self, *arguments: Any, row: Row | None = None, **options: Any) -> None:  # noqa: ANN401  # passed on
         super().__init__(*arguments, **options)
         self.row = row
 
@@ -181,9 +191,7 @@ class Machine:
         driver = _library(Window, Window.PARKED)
         for row in self.table:
             for window in row.where:
-                driver.add_transition(
-                    row.on.value, window, row.to, conditions=[row.when], row=row
-                )
+                driver.add_transition(row.on.value, window, row.to, conditions=[row.when], row=row)
         return driver
 
     def _build_region(self, name: str, moves: tuple[Move, ...]) -> _Library:
@@ -194,5 +202,7 @@ class Machine:
         return region
 
 
-machine = Machine()
+MACHINE = Machine()
 """The machine that the runtime runs and the explorer walks."""
+
+machine = MACHINE

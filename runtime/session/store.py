@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from pathlib import PurePath
 
-from runtime.announcements import SESSION_CREATED, Bus, SessionNotice
 from runtime.errors import CallerError, DuplicateIdError
 from runtime.limits import Limits
 from runtime.ports import Clock
@@ -20,8 +19,15 @@ class Sessions:
     Clauses: D-33 D-34 D-35 D-36
     """
 
-    def __init__(self, bus: Bus, clock: Clock, limits: Limits) -> None:
-        self._bus = bus
+    def __init__(self, clock: Clock, limits: Limits, tell: Callable[[Session], None]) -> None:
+        """Begin empty.
+
+        Args:
+            clock: stamps headers and records.
+            limits: bounds every record.
+            tell: announces `session/created`.
+        """
+        self._tell = tell
         self._clock = clock
         self._limits = limits
         self._logs: dict[str, SessionLog] = {}
@@ -83,7 +89,7 @@ class Sessions:
 
     def announce(self, log: SessionLog) -> None:
         """Announce `session/created`."""
-        self._bus.emit(SESSION_CREATED, SessionNotice(session=log.session))
+        self._tell(log.session)
 
     def _refuse_taken(self, session_id: str) -> None:
         if session_id in self._logs:

@@ -1,3 +1,19 @@
-"""Proves the lifecycle of any runtime that is handed over as a subject."""
+"""Prove it of any runtime: the stage, the suites, the verdict.
 
-__all__: list[str] = []
+What a runtime needs to become a subject is re-exported here and needs no extra. The suites need
+Hypothesis, which the extra `verify` brings.
+"""
+
+from .stage import Stage, StageError
+from .subject import Dropped, MakeSubject, Observation, Offer, Seen, Subject
+
+__all__ = [
+    "Dropped",
+    "MakeSubject",
+    "Observation",
+    "Offer",
+    "Seen",
+    "Stage",
+    "StageError",
+    "Subject",
+]

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from attrs import evolve, frozen
 
 from statemachine.commands import Command, Input
-from statemachine.lifecycle import REGIONS, Move, Row
-from statemachine.shape import Ending
+from statemachine.lifecycle import REGIONS, Row
 from statemachine.windows import Window
 
 __all__ = ["MUTANTS", "Mutant"]
@@ -36,23 +35,16 @@ class Mutant:
 Choice = Callable[[Row], bool]
 
 
-def _rows(on: Input, window: Window | None = None, when: str | None = None) -> Choice:
+def _rows(
+    on: Input, window: Window | None = None, when: str | None = None, windows_max: int = 99
+) -> Choice:
     """Choose rows by input, by a window that they are about, and by the name of their guard."""
 
     def is_chosen(row: Row) -> bool:
-        is_here = window is None or window in row.where
+        is_here = (window is None or window in row.where) and len(row.where) <= windows_max
         return row.on is on and is_here and (when is None or row.when.name == when)
 
     return is_chosen
-
-
-def _asking(*commands: Command) -> Choice:
-    """Choose rows that ask for all of `commands`."""
-    return lambda row: set(commands) <= set(row.commands)
-
-
-def _both(first: Choice, second: Choice) -> Choice:
-    return lambda row: first(row) and second(row)
 
 
 def _change(chosen: Choice, change: Callable[[Row], Row]) -> Callable[[Table], Table]:
@@ -113,25 +105,31 @@ def _ask(*commands: Command) -> Callable[[Row], Row]:
     return lambda row: evolve(row, commands=commands)
 
 
-def _move(region: str, name: str) -> Move:
-    return next(move for move in REGIONS[region] if move.name == name)
-
-
-def _make(*moves: Move) -> Callable[[Row], Row]:
+def _make(*names: str) -> Callable[[Row], Row]:
     """Replace the moves of a row."""
+    moves = tuple(move for moves in REGIONS.values() for move in moves if move.name in names)
     return lambda row: evolve(row, moves=moves)
 
 
-def _sets(**flags: object) -> Callable[[Row], Row]:
-    return lambda row: evolve(row, sets=tuple({**dict(row.sets), **flags}.items()))
+def _also_ask(command: Command) -> Callable[[Row], Row]:
+    """Append a command to a row."""
+    return lambda row: evolve(row, commands=(*row.commands, command))
+
+
+def _also_in(window: Window) -> Callable[[Row], Row]:
+    """Let a row hold in one more window."""
+    return lambda row: evolve(row, where=(*row.where, window))
+
+
+def _unset(row: Row) -> Row:
+    """Let a row leave the flags as they are."""
+    return evolve(row, sets=())
 
 
 # -- The faults ------------------------------------------------------------------------------------
 
 _CANCEL_OF_A_TURN = _rows(Input.CANCEL, Window.STREAM, "running")
 _DISPOSE_OF_A_TURN = _rows(Input.DISPOSE, Window.STREAM, "running")
-_OPENING = _rows(Input.DONE, Window.ANNOUNCE_RUNNING, "running")
-_IDLE_DECISION = _rows(Input.DONE, Window.FLUSH, "always")
 
 
 def _mutant(
@@ -148,8 +146,12 @@ MUTANTS = (
         _change(_CANCEL_OF_A_TURN, _also(_skip("clear"), _silence(Command.DISCARD))),
     ),
     _mutant(
-        "cancel-forgets-to-tell", "a cancel empties the inbox and discards nothing visibly", "INV-21",
+        "cancel-forgets-to-tell", "a cancel empties the inbox without a fate for what was in it", "INV-21",
         _change(_CANCEL_OF_A_TURN, _silence(Command.DISCARD)),
+    ),
+    _mutant(
+        "cancel-drops-nothing-when-idle", "a cancel outside a turn leaves the inbox as it was", "INV-01",
+        _remove(_rows(Input.CANCEL, None, "has_work")),
     ),
     _mutant(
         "signal-before-contents", "a cancel fires the signal before it takes the contents", "INV-03",
@@ -160,19 +162,27 @@ MUTANTS = (
         _change(_CANCEL_OF_A_TURN, _skip("arm")),
     ),
     _mutant(
+        "cancel-after-the-end", "a cancel that lands in FLUSH cancels a turn that has ended", "INV-04",
+        _change(_CANCEL_OF_A_TURN, _also_in(Window.FLUSH)),
+    ),
+    _mutant(
         "cancel-without-signal", "a cancel of a turn does not fire its signal", "INV-05",
         _change(_CANCEL_OF_A_TURN, _silence(Command.ABORT)),
     ),
     _mutant(
-        "cancel-releases", "a cancel releases the waiters itself", "INV-07",
-        _change(_CANCEL_OF_A_TURN, lambda row: evolve(row, commands=(*row.commands, Command.RELEASE))),
-    ),
-    _mutant(
         "cancel-signals-twice", "a second cancel of a turn fires the signal again", "INV-05",
-        _change(_rows(Input.CANCEL, None, "has_work"), lambda row: evolve(row, commands=(*row.commands, Command.ABORT))),
+        _change(_rows(Input.CANCEL, None, "has_work"), _also_ask(Command.ABORT)),
     ),
     _mutant(
-        "dispose-late", "a dispose of a parked agent is asked after the one of a turn and everywhere", "INV-12",
+        "cancel-releases", "a cancel releases the waiters itself", "INV-07",
+        _change(_CANCEL_OF_A_TURN, _also_ask(Command.RELEASE)),
+    ),
+    _mutant(
+        "cancel-runs-on", "a cancel of a turn only empties the inbox", "INV-05",
+        _remove(_CANCEL_OF_A_TURN),
+    ),
+    _mutant(
+        "dispose-rows-swapped", "the row of a parked dispose is asked after the general one", "INV-12",
         _swap(_rows(Input.DISPOSE, Window.PARKED, "always"), _rows(Input.DISPOSE, Window.WOKEN, "always")),
     ),
     _mutant(
@@ -180,19 +190,59 @@ MUTANTS = (
         _change(_DISPOSE_OF_A_TURN, _also(_skip("clear"), _silence(Command.DISCARD))),
     ),
     _mutant(
-        "idle-without-release", "the idle decision after a flush releases nobody", "INV-08",
-        _change(_IDLE_DECISION, _silence(Command.RELEASE)),
+        "dispose-unbounded", "a dispose in FLUSH gives the flush no bound", "INV-12",
+        _change(_rows(Input.DISPOSE, Window.FLUSH, "always"), _silence(Command.BOUND)),
     ),
     _mutant(
-        "early-release", "waiters are released when the turn has ended, before its flush", "INV-07",
-        _change(_rows(Input.DONE, Window.TURN_END), lambda row: evolve(row, commands=(*row.commands, Command.RELEASE))),
+        "send-after-dispose", "a disposed agent accepts a message", "INV-11",
+        _remove(_rows(Input.SEND, None, "disposed")),
+    ),
+    _mutant(
+        "steering-while-cancelled", "a steer is steering whatever the status is", "INV-09",
+        _change(_rows(Input.STEER, Window.STREAM, "always"), _also(_make("steer"), _ask(Command.STEER))),
+    ),
+    _mutant(
+        "inject-by-status", "an injection in FLUSH joins the turn that has ended", "INV-09",
+        _change(_rows(Input.INJECT, Window.STREAM, "always"), _also_in(Window.FLUSH)),
+    ),
+    _mutant(
+        "lost-wake-up", "a send to a parked agent wakes nobody", "INV-08",
+        _remove(_rows(Input.SEND, Window.PARKED, "always", 1)),
+    ),
+    _mutant(
+        "wake-not-asked", "a parked agent is woken and no driver is started", "INV-08",
+        _change(_rows(Input.SEND, Window.PARKED, "always", 1), _silence(Command.WAKE)),
+    ),
+    _mutant(
+        "park-with-work", "a driver parks although something is queued", "INV-21",
+        _remove(_rows(Input.DONE, Window.WOKEN, "has_queued")),
+    ),
+    _mutant(
+        "begin-missing", "a turn is announced without its abort authority", "INV-05",
+        _change(_rows(Input.DONE, Window.WOKEN, "has_queued"), _silence(Command.BEGIN)),
+    ),
+    _mutant(
+        "drained-too-early", "the batch is drained before `running` is announced", "INV-01",
+        _change(_rows(Input.DONE, Window.WOKEN, "has_queued"), _also(_make("begin", "drain"), _ask(Command.DRAIN, Command.BEGIN, Command.ANNOUNCE))),
+    ),
+    _mutant(
+        "no-pass-for-the-loop", "a listener that cancels and sends again is not made to wait", "INV-06",
+        _remove(_rows(Input.DONE, Window.ANNOUNCE_RUNNING, "replaced")),
+    ),
+    _mutant(
+        "batch-lost", "a batch whose `turn/start` could not be appended is forgotten", "INV-21",
+        _change(_rows(Input.UNOPENED), _silence(Command.DISCARD_BATCH)),
+    ),
+    _mutant(
+        "unread-lost", "the prompts behind a broken one are forgotten", "INV-21",
+        _change(_rows(Input.BROKE_OFF), _also(_skip("queue"), _silence(Command.REQUEUE))),
     ),
     _mutant(
         "pre-step-goes-on", "a stop in PRE_STEP is overlooked and the step opens", "INV-05",
         _remove(_rows(Input.DONE, Window.PRE_STEP, "stopped")),
     ),
     _mutant(
-        "body-after-cancel", "a call that was allowed is entered although a stop is in effect", "INV-05",
+        "body-after-cancel", "a call that was allowed is carried out although a stop is in effect", "INV-05",
         _remove(_rows(Input.ALLOWED, Window.TOOL_CALL, "stopped")),
     ),
     _mutant(
@@ -200,19 +250,67 @@ MUTANTS = (
         _remove(_rows(Input.CONTINUE, Window.CONTINUATION, "stopped")),
     ),
     _mutant(
+        "steering-forgotten", "a vote to stop overrules steering", "INV-09",
+        _remove(_rows(Input.STOP, Window.CONTINUATION, "has_steering")),
+    ),
+    _mutant(
+        "calls-left-open", "a failed stream leaves its calls unanswered", "INV-06",
+        _change(_rows(Input.FAILED, Window.STREAM, "always"), _silence(Command.CLOSE_CALLS)),
+    ),
+    _mutant(
+        "step-not-recorded", "a step opens without `step/start`", "INV-06",
+        _change(_rows(Input.DONE, Window.PRE_STEP, "always"), _silence(Command.RECORD)),
+    ),
+    _mutant(
+        "report-under-stop", "a failure behind a cancel is announced", "INV-05",
+        _change(_rows(Input.FAILED, Window.PRE_STEP, "stopped"), _also(_silence(Command.LOG), _also_ask(Command.REPORT))),
+    ),
+    _mutant(
+        "failure-hushed", "a failed step makes the ending `error` and tells nobody", "INV-05",
+        _change(_rows(Input.DONE, Window.STEP_END, "failed"), _silence(Command.REPORT)),
+    ),
+    _mutant(
+        "endings-swapped", "`rejected` overrules `disposed`", "INV-05",
+        _swap(_rows(Input.DONE, Window.CLOSING, "disposed"), _rows(Input.DONE, Window.CLOSING, "rejected")),
+    ),
+    _mutant(
+        "tokens-over-cancel", "`max-tokens` overrules `aborted`", "INV-05",
+        _swap(_rows(Input.DONE, Window.CLOSING, "cancelled"), _rows(Input.DONE, Window.CLOSING, "out_of_tokens")),
+    ),
+    _mutant(
+        "truncation-forgotten", "a truncated step leaves no trace in the ending", "INV-05",
+        _change(_rows(Input.TRUNCATED, Window.STREAM, "always"), _unset),
+    ),
+    _mutant(
         "sticky-marker", "the marker survives the end of a cancelled turn", "INV-04",
         _change(_rows(Input.DONE, Window.CLOSING, "cancelled"), _skip("retire")),
     ),
     _mutant(
         "authority-kept", "the abort authority is not taken back when a turn ends", "INV-04",
-        _change(_rows(Input.DONE, Window.CLOSING), _silence(Command.RETIRE)),
+        _change(_rows(Input.DONE, Window.CLOSING, "always"), _silence(Command.RETIRE)),
     ),
     _mutant(
-        "steering-while-cancelled", "a steer is steering in an open turn, cancelled or not", "INV-09",
-        _change(_rows(Input.STEER, None, "running"), lambda row: evolve(row, when=_guard_of("stopped_or_running"))),
+        "flush-skipped", "an ended turn goes on without its flush", "INV-07",
+        _change(_rows(Input.DONE, Window.TURN_END, "always"), _also(_make("settle"), _send_to(Window.ANNOUNCE_IDLE), _ask(Command.ANNOUNCE, Command.RELEASE))),
+    ),
+    _mutant(
+        "early-release", "waiters are released before the flush", "INV-07",
+        _change(_rows(Input.DONE, Window.TURN_END, "always"), _also_ask(Command.RELEASE)),
+    ),
+    _mutant(
+        "idle-without-release", "the idle decision after a flush releases nobody", "INV-08",
+        _change(_rows(Input.DONE, Window.FLUSH, "always"), _silence(Command.RELEASE)),
+    ),
+    _mutant(
+        "replacement-forgotten", "after a cancelled turn `idle` is written although new work waits", "INV-06",
+        _remove(_rows(Input.DONE, Window.FLUSH, "replaced")),
+    ),
+    _mutant(
+        "leftover-not-merged", "left-over steering is not moved into the queue", "INV-21",
+        _change(_rows(Input.DONE, Window.FLUSH, "running_with_work"), _also(_skip("merge"), _silence(Command.MERGE))),
+    ),
+    _mutant(
+        "exit-refused", "a disposed driver parks when its turn was flushed", "INV-12",
+        _remove(_rows(Input.DONE, Window.FLUSH, "disposed")),
     ),
 )  # fmt: skip
-
-
-def _guard_of(name: str):
-    raise KeyError(name)
