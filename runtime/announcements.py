@@ -15,7 +15,7 @@ from attrs import define, frozen
 from statemachine import Status
 
 from .containment import contain
-from .errors import CallerError, LimitError
+from .errors import CallerError, LimitError, PluginError
 from .limits import Limits
 from .session.content import Block, FrozenObject
 from .session.log import Session
@@ -252,6 +252,15 @@ class Bus:
             for subscription in listeners
         ]
         results = await asyncio.gather(*waits, return_exceptions=True)
-        failures = [result for result in results if isinstance(result, Exception)]
+        failures = [_as_failure(result) for result in results if isinstance(result, BaseException)]
         if failures:
             raise ExceptionGroup(f"{announcement.name}: {len(failures)} listeners failed", failures)
+
+
+def _as_failure(result: BaseException) -> Exception:
+    if isinstance(result, Exception):
+        return result
+    # It was cancelled by itself or by a stranger, and did not do what it was awaited for.
+    failure = PluginError("a listener was cancelled before it was done")
+    failure.__cause__ = result
+    return failure

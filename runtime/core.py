@@ -8,11 +8,12 @@ in its new state. Nothing here looks at the status to decide; what is to be done
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 from attrs import define, field, frozen
 
-from statemachine import Decision, Input, Machine, Queues, Shape, Status
+from statemachine import Decision, Input, Machine, Queues, Shape, Status, Window
 
 from .abort import Cancellations
 from .announcements import SESSION_EVENT, SESSION_FLUSH, Bus, RecordAppended, SessionNotice
@@ -73,7 +74,7 @@ class Core:
     dispose: Callable[[], object] = _ignore
     """Starts the teardown, as the owner's handle does."""
     probe: Callable[..., None] = _ignore
-    """Told of every decision, for refinement; nothing in production."""
+    """Told of every decision before it is obeyed, for refinement; nothing in production."""
 
     machine: Machine = field(init=False)
     bus: Bus = field(init=False)
@@ -89,6 +90,8 @@ class Core:
     flushed: int = field(init=False, default=0)
     """How many records the last completed flush covered."""
     waits_since_ms: int = field(init=False, default=0)
+    turns_in_task: int = field(init=False, default=0)
+    """How many turns the present driver's task has run."""
 
     cancellations: Cancellations = field(init=False)
     """Whose cancellation it is, for the driver that runs; made by it."""
@@ -127,9 +130,9 @@ class Core:
         before = self.shape
         decision = self.machine.decide(before, input)
         self.shape = decision.shape
+        self.probe(self, before, input, decision)
         for command in decision.commands:
             OBEY[command](self, argument)
-        self.probe(self, before, input, decision)
         return decision
 
     def call(self, input: Input, argument: object = None) -> None:
@@ -171,6 +174,7 @@ class Core:
 
         Clauses: A-77
         """
+        self.turns_in_task = 0
         body = self.around.run_driver(self)
         self.driver = self.loop.create_task(body, name=f"driver of {self.id}")
         self.driver.add_done_callback(self._driver_ended)
@@ -179,23 +183,28 @@ class Core:
         if self.driver is not task:
             return
         self.driver = None
-        if self.shape.is_quiescent:
-            return
-        if task.cancelled():
-            # A stranger cancelled the task before it ran at all; a new one closes up.
+        if task.cancelled() and self.shape.window is not Window.EXITED:
+            # A stranger cancelled the task before it ran at all, or in its very last stretch.
             self.dispose()
-            self.start_driver()
-        else:
+            if self.shape.window is not Window.EXITED:
+                self.start_driver()
+        elif self.shape.window not in (Window.PARKED, Window.EXITED):
             self._break_down(task.exception())
 
     def _break_down(self, bug: BaseException | None) -> None:
         # Nothing can be promised about this agent any more, but nobody may wait for it for ever.
         failure = bug or AssertionError("the driver ended in the middle of its work")
         log_defect(failure, f"the driver of agent {self.id}")
-        for waiter in (*self.waiters, self.exited):
+        for waiter in (*self.waiters, self.exited, *self._watchers()):
             if not waiter.done():
                 waiter.set_exception(failure)
         self.waiters.clear()
+
+    def _watchers(self) -> Iterator["asyncio.Future[Any]"]:
+        waiting = (self.turn.watched, self.turn.unread, self.queues.queued, self.queues.steering)
+        for message in chain.from_iterable(waiting):
+            if message.watcher is not None:
+                yield message.watcher
 
     @contextmanager
     def counted_as_own(self) -> Iterator[None]:

@@ -108,17 +108,17 @@ def prompts(core: Core) -> Outcome:
 
     Clauses: B-08 B-11 B-53
     """
-    turn = core.turn
+    turn, has_failed = core.turn, False
     while turn.unread:
         message = turn.unread.pop(0)
         error = attempt(record_message, core, "user/message", message)
         if error is not None:
-            turn.failure = error
+            turn.failure, has_failed = error, True
             place_discarded(core, message, "error", render_error(error))
-            is_stopped = turn.authority.signal.is_aborted
-            return Input.BROKE_OFF if turn.unread and not is_stopped else Input.FAILED
+            if turn.unread and not turn.authority.signal.is_aborted:
+                return Input.BROKE_OFF
         core.outbox.deliver()
-    return Input.DONE
+    return Input.FAILED if has_failed else Input.DONE
 
 
 # -- One step --------------------------------------------------------------------------------------
@@ -274,17 +274,27 @@ def flush(core: Core) -> Outcome:
 
     Clauses: B-85 B-86 B-121 B-122
     """
+    core.turns_in_task += 1
     if core.owes_flush():
-        return _flush_and_settle(core)
+        return _settle_after(core, _flush(core, core.turn.flush_grace))
+    if core.turns_in_task > 1:
+        return _settle_after(core, _let_others_run())
     core.turn.settle()
     return Input.DONE
 
 
-async def _flush_and_settle(core: Core) -> Input:
+async def _settle_after(core: Core, waited: Coroutine[Any, Any, Input]) -> Input:
     try:
-        return await _flush(core, core.turn.flush_grace)
+        return await waited
     finally:
         core.turn.settle()
+
+
+async def _let_others_run() -> Input:
+    # A model that answers at once and a listener that always sends again would otherwise keep the
+    # loop to themselves for ever.
+    await yield_once()
+    return Input.DONE
 
 
 async def _flush(core: Core, grace: Grace) -> Input:

@@ -152,6 +152,9 @@ class AgentRegistry:
         detach = self._sessions.enter(log)
         handle = AgentHandle(core, agent, partial(_links, core, self._unregister, detach))
         self._sessions.announce(log)
+        if self._is_closed:
+            detach()
+            raise CallerError("create refused: a listener of session/created closed the runtime")
         self._handles[agent_id], self._cores[agent_id] = handle, core
         bus = self._around.bus
         bus.emit(AGENT_CREATED, AgentNotice(agent=agent))
@@ -203,6 +206,7 @@ def _links(
     """
     return [
         Link("driver", partial(_stop_driver, core)),
+        Link("last flush", partial(_flush_once_more, core)),
         Link("unregister", partial(_at_once, unregister, core)),
         Link("announce", partial(_at_once, _announce_disposed, core)),
         Link("detach", partial(_at_once, detach)),
@@ -220,23 +224,33 @@ def _announce_disposed(core: Core) -> None:
 
 
 async def _stop_driver(core: Core) -> tuple[str, ...]:
-    """Wait for the driver's exit, for owed flushes, and once more for what outlived its grace.
+    """Wait for the driver's exit, then, bounded, for owed flushes and for what was left behind.
 
-    Clauses: A-67 B-119 D-51
+    Clauses: A-67 B-119
     """
     await core.exited
     core.turn.close()
-    grace_s = core.limits.abort_grace_s
-    await wait_bounded(core.owed, grace_s)
-    late = dict.fromkeys(core.owed, f"flush of {core.id}")
-    if not late and core.owes_flush():
-        flush = core.loop.create_task(core.flush(), name=f"last flush of {core.id}")
-        await wait_bounded((flush,), grace_s)
-        if not flush.done():
-            late[flush] = f"last flush of {core.id}"
-        else:
-            flush.result()
-    await wait_bounded(core.stragglers, grace_s)
-    for task in late:
-        task.cancel()
-    return (*core.stragglers.values(), *late.values())
+    await wait_bounded((*core.owed, *core.stragglers), core.limits.abort_grace_s)
+    late = len(core.owed)
+    for flush in tuple(core.owed):
+        flush.cancel()
+    return (*core.stragglers.values(), *(f"owed flush of {core.id}" for _ in range(late)))
+
+
+async def _flush_once_more(core: Core) -> tuple[str, ...]:
+    """Flush what nobody has made durable, if there is any.
+
+    Raises:
+        ExceptionGroup: somebody could not.
+
+    Clauses: D-51
+    """
+    if not core.owes_flush():
+        return ()
+    flush = core.loop.create_task(core.flush(), name=f"last flush of {core.id}")
+    await wait_bounded((flush,), core.limits.abort_grace_s)
+    if not flush.done():
+        flush.cancel()
+        return (flush.get_name(),)
+    flush.result()
+    return ()

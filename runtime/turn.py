@@ -126,6 +126,7 @@ class Turn:
         """Tell whoever awaits a message of this turn what became of it, once it has ended."""
         if self.outcome is None:
             return
+        self.flush_grace.close()
         ending, reason = self.outcome
         watched, self.watched = self.watched, []
         for message in watched:

@@ -108,6 +108,8 @@ class _Search:
     # By act: what it does to contents, as far as that was worked out.
     acts: list[Act] = field(factory=list)
     results: list[dict[int, tuple[int, ...]]] = field(factory=list)
+    cut: set[tuple[int, int]] = field(factory=set)
+    """Pairs of act and contents that broke a claim; nothing is judged behind them."""
     # By contents.
     contents: list[Contents] = field(factory=list)
     contents_ids: dict[Contents, int] = field(factory=dict)
@@ -124,6 +126,7 @@ class _Search:
     def __attrs_post_init__(self) -> None:
         """Number the shapes and their moves."""
         numbers = {shape: number for number, shape in enumerate(self.exploration.shapes)}
+        illegal = {attempt.before for attempt in self.exploration.illegal}
         act_ids: dict[Act, int] = {}
         edges = iter(enumerate(self.exploration.edges))
         for shape in self.exploration.shapes:
@@ -149,7 +152,8 @@ class _Search:
             self.moves.append(moves)
             self.beliefs.append(shape.inbox)
             self.may_wait.append(not shape.is_quiescent)
-            self.rests.append(shape.window in _RESTING)
+            # Where a row makes an illegal move the machine is broken, and that is told already.
+            self.rests.append(shape.window in _RESTING or shape in illegal)
 
     # Searching.
 
@@ -219,6 +223,7 @@ class _Search:
             except BrokenClaimError as broken:
                 last = (told(self.exploration.edges[edge]),)
                 self.refute(broken.claim, state, last, f"but {broken}")
+                self.cut.add((act, held))
                 continue
             if after is not None:
                 found.append(self.number(after))
@@ -244,6 +249,8 @@ class _Search:
 
     def check_rest(self, state: int, shape: int, waiters: int, held: int) -> None:
         """Look at a state in which the driver, left alone, does nothing more."""
+        if any(move.is_progress and (move.act, held) in self.cut for move in self.moves[shape]):
+            return
         if not self.rests[shape]:
             self.refute(COMES_TO_REST.name, state, (), "and the driver is stuck here.")
         elif waiters or self.unsettled[held] or self.contents[held].is_open:

@@ -113,7 +113,7 @@ def _cancel_in(window: Window) -> Sometimes:
 
     def lands(edge: Edge) -> bool:
         is_here = edge.before.window is window and edge.input is Input.CANCEL
-        return is_here and Command.ABORT in edge.commands
+        return is_here and edge.before.status is Status.RUNNING
 
     return Sometimes(
         name=f"a_cancel_in_{window.name.lower()}_ends_the_turn",

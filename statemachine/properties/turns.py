@@ -344,10 +344,11 @@ def every_way_to_rest_releases_waiters(edge: Edge) -> bool:
     return Command.RELEASE in edge.commands
 
 
-@always("A-35", about=lambda e: Command.RELEASE in e.commands and Command.ANNOUNCE in e.commands)
-def waiters_are_released_in_the_stretch_that_announces(edge: Edge) -> bool:
-    """The release belongs to the decision that announces, whose deliveries come last."""
-    return edge.after.is_quiescent
+@always("A-35", "A-31", invariant="INV-08",
+        about=lambda edge: edge.after.status is Status.IDLE is not edge.before.status)  # fmt: skip
+def waiters_are_released_in_the_stretch_that_writes_idle(edge: Edge) -> bool:
+    """The decision that announces `idle` releases the waiters, before any listener can run."""
+    return edge.asks_in_order(Command.RELEASE)
 
 
 @always("A-32", "B-46", invariant="INV-12", about=lambda e: e.before.window is Window.EXITED)
