@@ -183,13 +183,16 @@ class Core:
         if self.driver is not task:
             return
         self.driver = None
-        if task.cancelled() and self.shape.window is not Window.EXITED:
+        if task.cancelled() and not self._has_exited():
             # A stranger cancelled the task before it ran at all, or in its very last stretch.
             self.dispose()
-            if self.shape.window is not Window.EXITED:
+            if not self._has_exited():
                 self.start_driver()
         elif self.shape.window not in (Window.PARKED, Window.EXITED):
             self._break_down(task.exception())
+
+    def _has_exited(self) -> bool:
+        return self.shape.window is Window.EXITED
 
     def _break_down(self, bug: BaseException | None) -> None:
         # Nothing can be promised about this agent any more, but nobody may wait for it for ever.

@@ -105,6 +105,8 @@ class _Search:
     beliefs: list[Inbox] = field(factory=list)
     may_wait: list[bool] = field(factory=list)
     rests: list[bool] = field(factory=list)
+    dead: list[bool] = field(factory=list)
+    """Where a row makes an illegal move: the machine is broken there, and that is told already."""
     # By act: what it does to contents, as far as that was worked out.
     acts: list[Act] = field(factory=list)
     results: list[dict[int, tuple[int, ...]]] = field(factory=list)
@@ -152,8 +154,8 @@ class _Search:
             self.moves.append(moves)
             self.beliefs.append(shape.inbox)
             self.may_wait.append(not shape.is_quiescent)
-            # Where a row makes an illegal move the machine is broken, and that is told already.
-            self.rests.append(shape.window in _RESTING or shape in illegal)
+            self.rests.append(shape.window in _RESTING)
+            self.dead.append(shape in illegal)
 
     # Searching.
 
@@ -249,7 +251,8 @@ class _Search:
 
     def check_rest(self, state: int, shape: int, waiters: int, held: int) -> None:
         """Look at a state in which the driver, left alone, does nothing more."""
-        if any(move.is_progress and (move.act, held) in self.cut for move in self.moves[shape]):
+        is_cut = any(m.is_progress and (m.act, held) in self.cut for m in self.moves[shape])
+        if is_cut or self.dead[shape]:
             return
         if not self.rests[shape]:
             self.refute(COMES_TO_REST.name, state, (), "and the driver is stuck here.")

@@ -148,6 +148,14 @@ def a_stop_lasts_until_the_turn_has_ended(edge: Edge) -> bool:
     return edge.after.is_stopped
 
 
+@always("B-93", "B-117", "B-118", invariant="INV-06",
+        about=lambda edge: edge.input not in OUTSIDE_INPUTS)  # fmt: skip
+def every_outcome_leads_on(edge: Edge) -> bool:
+    """What a visit reports moves the driver, but for the pass and for the next of several calls."""
+    is_next_call = edge.before.window is Window.TOOL_CALL and edge.input is Input.ANSWERED
+    return edge.is_moved or is_next_call or Command.YIELD in edge.commands or _begins(edge)
+
+
 @always("B-24", "B-125", invariant="INV-05", about=_entering(Window.TOOL_BODY))
 def a_body_is_entered_only_while_running(edge: Edge) -> bool:
     """A tool body is entered when no stop is in effect at that moment."""

@@ -1,0 +1,73 @@
+"""The specification as evidence: every property on every reachable shape, and on labelled messages.
+
+This judges the declaration. It speaks for a runtime only as far as that runtime is driven by it.
+"""
+
+from attrs import frozen
+
+from statemachine import Machine, machine
+from statemachine.explorer import Exploration, Verdict, check, check_premises, explore
+from statemachine.labelled import Labelled, explore_labelled
+
+from .evidence import Check, Engine, Evidence
+
+__all__ = ["examine_specification", "explored_shapes"]
+
+_BOUND = 3
+
+
+@frozen(kw_only=True)
+class _Found:
+    engine: Engine
+    verdict: Verdict
+
+    def as_check(self) -> Check:
+        """Turn a verdict on a property into a check; without an invariant it has no row."""
+        verdict = self.verdict
+        return Check(
+            criterion=verdict.claim.invariant or "",
+            name=verdict.name,
+            kind=verdict.kind,
+            engine=self.engine,
+            explored=verdict.explored,
+            clauses=verdict.claim.clauses,
+            why=None if verdict.holds else self._why(),
+        )
+
+    def _why(self) -> str:
+        return f"{self.verdict.claim.statement}\n{self.verdict.why or 'no story'}"
+
+
+def examine_specification(*, bound: int = _BOUND, lifecycle: Machine = machine) -> Evidence:
+    """Check every property of the declaration, without and with labelled messages."""
+    exploration = explored_shapes(lifecycle)
+    verdicts = (*check(exploration), check_premises(exploration))
+    labelled = explore_labelled(exploration, bound)
+    found = [_Found(engine=Engine.EXPLORER, verdict=each) for each in verdicts]
+    found += [_Found(engine=Engine.LABELLED, verdict=each) for each in labelled.verdicts]
+    checks = tuple(each.as_check() for each in found)
+    return Evidence(
+        checks=checks,
+        stories=tuple(f"specification: {each.name}\n{each.why}" for each in checks if each.why),
+        explorer=_summary(exploration, labelled, checks),
+    )
+
+
+def explored_shapes(lifecycle: Machine = machine) -> Exploration:
+    """Return every reachable shape of a machine."""
+    return explore(lifecycle)
+
+
+def _summary(
+    exploration: Exploration, labelled: Labelled, checks: tuple[Check, ...]
+) -> dict[str, object]:
+    return {
+        "shapes": len(exploration.shapes),
+        "accepted": len(exploration.edges),
+        "refused": len(exploration.refused),
+        "labelled_states": labelled.states,
+        "labelled_messages": labelled.bound,
+        "worlds": [],
+        "properties": len(checks),
+        "broken": [each.name for each in checks if each.why is not None],
+    }

@@ -1,0 +1,1 @@
+"""Public failure reports as scenarios, each run under every nearly ordinary schedule."""
