@@ -131,8 +131,14 @@ class Core:
         decision = self.machine.decide(before, input)
         self.shape = decision.shape
         self.probe(self, before, input, decision)
-        for command in decision.commands:
-            OBEY[command](self, argument)
+        # A call made from an abort callback takes effect at once, but what it announces waits until
+        # every callback has run and this decision has placed all of its own.
+        self.outbox.holds += 1
+        try:
+            for command in decision.commands:
+                OBEY[command](self, argument)
+        finally:
+            self.outbox.holds -= 1
         return decision
 
     def call(self, input: Input, argument: object = None) -> None:

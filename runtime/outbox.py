@@ -19,12 +19,14 @@ class Outbox:
     Clauses: A-42 A-70 A-71
     """
 
-    __slots__ = ("_bus", "_is_delivering", "_notices")
+    __slots__ = ("_bus", "_is_delivering", "_notices", "holds")
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self._notices: list[tuple[Announcement[Any], Any]] = []
         self._is_delivering = False
+        self.holds = 0
+        """How many decisions are being obeyed, one inside the other; nothing leaves meanwhile."""
 
     def place(self, announcement: Announcement[P], notice: P) -> None:
         """Put a notice behind all that were placed before."""
@@ -32,7 +34,7 @@ class Outbox:
 
     def deliver(self) -> None:
         """Deliver until nothing is left, unless somebody up the stack already does."""
-        if self._is_delivering or not self._notices:
+        if self._is_delivering or self.holds or not self._notices:
             return
         self._is_delivering = True
         done = 0

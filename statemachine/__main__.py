@@ -148,7 +148,8 @@ def _told(
     ]
     broken = [verdict for verdict in verdicts if not verdict.holds]
     for verdict in broken:
-        lines += ["", f"BROKEN {verdict.name} ({' '.join(verdict.claim.clauses)})", str(verdict.why)]
+        cited = " ".join(verdict.claim.clauses)
+        lines += ["", f"BROKEN {verdict.name} ({cited})", str(verdict.why)]
     lines += [
         "",
         f"{len(exploration.shapes)} shapes, {len(exploration.edges)} accepted and "

@@ -247,9 +247,10 @@ def _properties_page() -> str:
     premises = [
         (claim.name, _words((part.text for part in claim.premise), "; ")) for claim in EVENTUALITIES
     ]
+    kinds = (("Always", Always), ("Sometimes", Sometimes), ("Eventually", Eventually))
     sections = [
         line
-        for title, kind in (("Always", Always), ("Sometimes", Sometimes), ("Eventually", Eventually))
+        for title, kind in kinds
         for line in _section(
             title,
             _table(columns, (_cells(claim) for claim in PROPERTIES if isinstance(claim, kind))),
@@ -258,7 +259,7 @@ def _properties_page() -> str:
     return _page(
         "What is checked on every reachable shape",
         "*Always* holds on every edge, *sometimes* can happen, *eventually* must happen under its "
-        "premise. Leaving out any part of a premise makes the claim false, which is checked as well.",
+        "premise. Without any one part of its premise it is false, which is checked as well.",
         *sections,
         *_section("Premises", _table(("name", "premise"), premises)),
         *_section("Of messages, with labels", _table(columns, map(_cells, LABELLED_CLAIMS))),

@@ -122,10 +122,9 @@ class SessionLog:
         self._time_ms = 0
         self._news: asyncio.Event | None = None
         self._is_detached = False
-        self.on_append: Callable[[Record], None] | None = None
+        self.on_append = on_append
         """Called with each record once it is in the log; must not raise."""
         self._seed(seed)
-        self.on_append = on_append
         self.session = Session(header, self)
         """The read side, for everybody."""
 

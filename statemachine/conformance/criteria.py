@@ -33,9 +33,9 @@ class Need:
     """The clause that the check has to cite, if not any will do."""
 
     def __str__(self) -> str:
-        where = f"of the {self.side}" if self.side else "of anything"
+        where = {Side.SPECIFICATION: " of the specification", Side.RUNTIME: " of running code"}
         cited = f" for {self.clause}" if self.clause else ""
-        return f"`{self.kind}` check {where}{cited}"
+        return f"`{self.kind}` check{where[self.side] if self.side else ''}{cited}"
 
 
 @frozen(kw_only=True)
@@ -88,30 +88,45 @@ def _row(  # noqa: PLR0913  # the columns of a declaration
 
 CRITERIA: Final = (
     _row(
-        "INV-01", "A S", "As Ar S", "A-23 A-24 A-55 B-02 B-03 C-07 C-12",
+        "INV-01",
+        "A S",
+        "As Ar S",
+        "A-23 A-24 A-55 B-02 B-03 C-07 C-12",
         "a prompt cancelled while queued never runs",
         "A message that is still queued when a cancel is called is never recorded and never reaches "
         "a model; it is discarded exactly once, with the reason of that cancel.",
     ),
     _row(
-        "INV-02", "A S", "As Ar Sr", "B-99 B-106 A-06 A-12",
+        "INV-02",
+        "A S",
+        "As Ar Sr",
+        "B-99 B-106 A-06 A-12",
         "no turn mixes work from before and after a cancel",
         "No turn holds a message accepted before a cancel together with one accepted after it.",
     ),
     _row(
-        "INV-03", "A", "As Ar", "A-25 A-56 A-57 A-58",
+        "INV-03",
+        "A",
+        "As Ar",
+        "A-25 A-56 A-57 A-58",
         "both queues are empty when a cancel first calls out",
         "Between the change of state of a cancel and the first foreign code that runs because of it "
         "both queues are empty; when it returns they hold only what was sent during it.",
     ),
     _row(
-        "INV-04", "A", "As Ar", "A-22 B-01 B-35 B-102 B-103 B-104",
+        "INV-04",
+        "A",
+        "As Ar",
+        "A-22 B-01 B-35 B-102 B-103 B-104",
         "a cancel marks its own turn only, or nothing",
         "The cancel marker is armed only by a cancel of a turn, for that turn, and never outlives "
         "it; a cancel with nothing to stop changes nothing that can be seen.",
     ),
     _row(
-        "INV-05", "A S", "As Ar Ss", "A-28 B-36 B-96 B-97 B-114 B-115 B-125 B-134",
+        "INV-05",
+        "A S",
+        "As Ar Ss",
+        "A-28 B-36 B-96 B-97 B-114 B-115 B-125 B-134",
         "a cancelled turn does nothing more and says why",
         "After a cancel in any window of an open turn no model call, step or tool body begins in "
         "it; it ends `aborted` with the first reason, unless it was disposed, had failed before or "
@@ -119,25 +134,36 @@ CRITERIA: Final = (
         assumed="tool bodies: seen in the specification; running code answers calls without a body",
     ),
     _row(
-        "INV-06", "E", "Es Er", "A-52 B-117 B-123 B-124 B-135 B-136",
+        "INV-06",
+        "E",
+        "Es Er",
+        "A-52 B-117 B-123 B-124 B-135 B-136",
         "a cancelled turn closes and new work runs",
         "A cancelled turn closes with a balanced log and every call answered; then the agent is "
         "idle or runs the work that replaced it.",
     ),
     _row(
-        "INV-07", "A", "As Ar", "A-31 A-65 A-67 A-76 B-86",
+        "INV-07",
+        "A",
+        "As Ar",
+        "A-31 A-65 A-67 A-76 B-86",
         "waiters are released only at rest",
         "A `when_idle` waiter is released only at an instant with no open turn, nothing queued and "
         "no turn's flush awaited, or when the driver exits.",
     ),
     _row(
-        "INV-08", "E", "Es Er", "A-32 A-36 A-38 A-80 B-93",
+        "INV-08",
+        "E",
+        "Es Er",
+        "A-32 A-36 A-38 A-80 B-93",
         "every waiter is released in the end",
         "Every `when_idle` waiter completes once senders and cancellers have stopped, also when no "
         "status changes, and after a dispose not before the driver has exited.",
     ),
     _row(
-        "INV-09", "A S", "As Ar Sr Ar:A-01 Ar:A-21 Ar:A-10 Ar:A-11 Ar:B-116",
+        "INV-09",
+        "A S",
+        "As Ar Sr Ar:A-01 Ar:A-21 Ar:A-10 Ar:A-11 Ar:B-116",
         "A-01 A-02 A-10 A-11 A-12 A-21 A-50 B-116",
         "two stop paths, a closed surface, steering joins",
         "`cancel` and the handle's `dispose` are the only ways to stop, and the agent's surface is "
@@ -146,14 +172,20 @@ CRITERIA: Final = (
         "and leaves the status.",
     ),
     _row(
-        "INV-10", "A", "Ar:F-21 Ar:A-49", "A-49 B-95 F-21 F-40",
+        "INV-10",
+        "A",
+        "Ar:F-21 Ar:A-49",
+        "A-49 B-95 F-21 F-40",
         "only the holder of the handle disposes",
         "An agent is disposed by the holder of its handle, by the unload of the fiber that owns it "
         "or by the end of its driver's task, and by nothing else; its siblings go on.",
         later="fibers that own agents come with the plugin context",
     ),
     _row(
-        "INV-11", "A", "As Ar", "A-57 A-58 B-46 B-51 F-15 F-35",
+        "INV-11",
+        "A",
+        "As Ar",
+        "A-57 A-58 B-46 B-51 F-15 F-35",
         "one teardown order, from wherever it begins",
         "Teardown goes through status, abort callbacks, its announcement, discards, closing "
         "records, final flush, driver's exit, unregistering, announcement, detaching and the "
@@ -161,67 +193,97 @@ CRITERIA: Final = (
         later="a teardown that begins at a fiber comes with the plugin context",
     ),
     _row(
-        "INV-12", "A E", "As Ar Es Er", "B-38 B-94 F-17 F-32 F-33 F-34 F-36 F-39",
+        "INV-12",
+        "A E",
+        "As Ar Es Er",
+        "B-38 B-94 F-17 F-32 F-33 F-34 F-36 F-39",
         "every dispose ends, for all callers alike",
         "Every dispose completes; all its callers, early or late, see the same end; a listener or a "
         "link that fails makes nothing be skipped.",
     ),
     _row(
-        "INV-13", "A", "Ar", "B-44 D-51 F-15",
+        "INV-13",
+        "A",
+        "Ar",
+        "B-44 D-51 F-15",
         "closing records are on disk when dispose resolves",
         "When a dispose has resolved, the closing records of its turn are on disk, or its report "
         "says that they are not.",
         later="a disk comes with sessions that survive the process",
     ),
     _row(
-        "INV-14", "A E", "Ar Er", "F-21 F-22",
+        "INV-14",
+        "A E",
+        "Ar Er",
+        "F-21 F-22",
         "nothing of a connection outlives it",
         "After a client has gone no agent and no session of its connection remains or appears "
         "later; after a session was closed none of it does until it is loaded anew.",
         later="connections come with the ACP bridge",
     ),
     _row(
-        "INV-15", "A E", "Ar Er", "A-54 A-79",
+        "INV-15",
+        "A E",
+        "Ar Er",
+        "A-54 A-79",
         "each client prompt is answered once",
         "Each prompt of a client is answered exactly once and after its updates, a cancelled one as "
         "`cancelled`; a client's cancel reaches exactly the prompts accepted before it.",
         later="prompts of a client come with the ACP bridge",
     ),
     _row(
-        "INV-16", "A", "Ar", "A-48 F-05 F-06 F-38",
+        "INV-16",
+        "A",
+        "Ar",
+        "A-48 F-05 F-06 F-38",
         "no two live agents share an id",
         "No two live agents have the same agent id or the same session id.",
     ),
     _row(
-        "INV-17", "A S", "Ar Sr", "B-37",
+        "INV-17",
+        "A S",
+        "Ar Sr",
+        "B-37",
         "a job answers only to its owner's token",
         "A job can be read and killed only with the token of its owner, also around the reload of "
         "its tool; an empty token is an owner, and a job without an owner is open.",
         later="jobs come with the bash executor",
     ),
     _row(
-        "INV-18", "A S", "Ar Sr", "A-74",
+        "INV-18",
+        "A S",
+        "Ar Sr",
+        "A-74",
         "a finished job is told exactly once",
         "The notice of a finished job reaches the live owner exactly once; only the gap of a reload "
         "can lose it, and it loses nothing else.",
         later="notices of jobs come with the bash executor",
     ),
     _row(
-        "INV-19", "A", "Ar", "F-42 F-43",
+        "INV-19",
+        "A",
+        "Ar",
+        "F-42 F-43",
         "configured agents belong to their plugin",
         "Agents from configuration belong to the fiber of the driver's plugin; a program that never "
         "touches a handle keeps working and leaves nothing behind.",
         later="fibers and configured agents come with the plugin context",
     ),
     _row(
-        "INV-20", "A", "Ar", "",
+        "INV-20",
+        "A",
+        "Ar",
+        "",
         "every RFC has the format and its place",
         "Every RFC has the format, its folder says its status, and the index is what the generator "
         "writes.",
         later="the gate on the corpus comes with specs/rfc",
     ),
     _row(
-        "INV-21", "A E", "As Ar Es Er", "A-53 A-54 B-109 B-110 B-111 C-15 C-16",
+        "INV-21",
+        "A E",
+        "As Ar Es Er",
+        "A-53 A-54 B-109 B-110 B-111 C-15 C-16",
         "every message has exactly one visible fate",
         "Every accepted message ends in exactly one visible way while the process lives: recorded "
         "once or discarded once.",

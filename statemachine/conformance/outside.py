@@ -41,6 +41,8 @@ class _Said:
     """How many cancels came before it."""
     logged: int
     """How long the log was when it was accepted."""
+    steered: str | None = None
+    """The status in which it was steered; None if it was sent."""
 
 
 @frozen(kw_only=True)
@@ -63,7 +65,9 @@ class _Counted(Gates):
 
     outsider: "Outsider | None" = None
 
-    def create(self, name: str, *, outcomes: tuple[str, ...] = ("ok", "error"), value: object = None) -> Gate:
+    def create(
+        self, name: str, *, outcomes: tuple[str, ...] = ("ok", "error"), value: object = None
+    ) -> Gate:
         if name == "model" and self.outsider is not None:
             self.outsider.asked_model(str(value))
         return super().create(name, outcomes=outcomes, value=value)
@@ -132,7 +136,9 @@ class Outsider:
         before = self.look()
         self._accept(text, before)
         self.subject.steer(self.agent, text)
-        self.tally["INV-09 steer running" if before.status == "running" else "INV-09 steer idle"] += 1
+        self.tally[
+            "INV-09 steer running" if before.status == "running" else "INV-09 steer idle"
+        ] += 1
 
     def cancel(self, reason: str | None) -> None:
         """Cancel; what waited must be discarded by this very call, and nothing means nothing."""
@@ -142,6 +148,10 @@ class Outsider:
         self.stops.append(stop)
         self.subject.cancel(self.agent, reason)
         after = self.look()
+        if reason is None and stop.waiting:
+            reasons = {each.reason for each in after.discards if each.text in stop.waiting}
+            is_default = reasons <= {_DEFAULT_REASON}
+            self.require("INV-09", "default reason", is_default, f"the reasons are {reasons}")
         if is_for_nothing:
             what = "a cancel with nothing to stop was seen"
             self.require("INV-04", "nothing", after == before, what)
@@ -178,14 +188,20 @@ class Outsider:
         self.tally["INV-12 ended"] += 1
         seen = self.look()
         self.note("INV-11", "closed", _open_turn(seen.log) is None, "the turn is still open")
-        self.note("INV-12", "gone", not (seen.registered or seen.in_store), "the agent is still there")
+        self.note(
+            "INV-12", "gone", not (seen.registered or seen.in_store), "the agent is still there"
+        )
 
     def asked_model(self, prompt: str) -> None:
-        """Note that the model was asked; called by the gate."""
+        """Note that the model was asked; called by the gate. Another agent's prompt is not ours."""
         self.prompts.append(prompt)
+        if not any(said.text in prompt for said in self.said):
+            return
         turn = _open_turn(self.look().log)
         stopped = any(stop.turn == turn is not None for stop in self.stops)
-        self.note("INV-05", "asked", not stopped, f"the model was asked after the stop of turn {turn}")
+        self.note(
+            "INV-05", "asked", not stopped, f"the model was asked after the stop of turn {turn}"
+        )
 
     # -- Judging -----------------------------------------------------------------------------------
 
@@ -237,7 +253,22 @@ class Outsider:
         dropped = [each.text for each in seen.discards]
         for said in self.said:
             fates = texts.count(said.text) + dropped.count(said.text)
-            self.require("INV-21", "fate", fates == 1, f"{said.text!r} has {fates} fates")
+            self.require("INV-21", "one", fates <= 1, f"{said.text!r} has {fates} fates")
+            self.require("INV-21", "fate", fates >= 1, f"{said.text!r} was lost")
+            if said.steered is not None:
+                self._judge_steering(said, seen)
+
+    def _judge_steering(self, said: _Said, seen: Observation) -> None:
+        """Steering joins the turn that was announced when it was given, or is a prompt."""
+        joined = [e.turn for e in seen.log if e.type == "steering/message" and e.text == said.text]
+        if said.steered != "running":
+            self.require("INV-09", "steer idle", not joined, f"{said.text!r} steered no turn")
+            return
+        self.tally["INV-09 steered"] += len(joined)
+        # The turn that ran was open, or was the next one to open.
+        latest = max((e.turn for e in seen.log[: said.logged]), default=0)
+        is_own = all(turn in (latest, latest + 1) for turn in joined)
+        self.require("INV-09", "steer running", is_own, f"{said.text!r} joined turn {joined}")
 
     def _judge_turns(self, seen: Observation) -> None:
         epochs = {said.text: said.epoch for said in self.said}
@@ -247,7 +278,10 @@ class Outsider:
             judgement = "replaced" if found and max(found) else "turn"
             what = f"turn {turn} holds messages from both sides of a cancel"
             self.require("INV-02", judgement, len(found) <= 1, what)
-            balance = [_count(records, f"{what}/start") - _count(records, f"{what}/end") for what in ("turn", "step")]
+            balance = [
+                _count(records, f"{what}/start") - _count(records, f"{what}/end")
+                for what in ("turn", "step")
+            ]
             self.require("INV-06", "balanced", not any(balance), f"turn {turn} is not balanced")
             end = next((each.text for each in records if each.type == "turn/end"), "")
             is_stopped = any(stop.turn == turn and stop.is_cancel for stop in self.stops)
@@ -261,20 +295,30 @@ class Outsider:
         if stop.turn is None or not stop.is_cancel:
             return
         later = [e for e in seen.log[stop.logged :] if e.turn == stop.turn]
-        self.require("INV-05", "no step", not _count(later, "step/start"), "a step began after the stop")
+        self.require(
+            "INV-05", "no step", not _count(later, "step/start"), "a step began after the stop"
+        )
         first = next(each for each in self.stops if each.turn == stop.turn)
         end = next((each.text for each in later if each.type == "turn/end"), "")
         allowed = {f"aborted: {first.reason}"}
-        allowed |= {"disposed"} if any(not e.is_cancel and e.turn == stop.turn for e in self.stops) else set()
+        allowed |= (
+            {"disposed"}
+            if any(not e.is_cancel and e.turn == stop.turn for e in self.stops)
+            else set()
+        )
         is_right = end in allowed or (stop.had_failed and end.startswith("error"))
-        is_right = is_right or end.startswith("disposed") and "disposed" in allowed
-        self.require("INV-05", "ending", is_right, f"turn {stop.turn} ends {end!r}, not {sorted(allowed)}")
+        is_right = is_right or (end.startswith("disposed") and "disposed" in allowed)
+        self.require(
+            "INV-05", "ending", is_right, f"turn {stop.turn} ends {end!r}, not {sorted(allowed)}"
+        )
 
     # -- Books -------------------------------------------------------------------------------------
 
-    def _accept(self, text: str, before: Observation) -> None:
+    def _accept(self, text: str, before: Observation, steered: str | None = None) -> None:
         epoch = sum(stop.is_cancel for stop in self.stops)
-        self.said.append(_Said(text=text, epoch=epoch, logged=len(before.log)))
+        self.said.append(
+            _Said(text=text, epoch=epoch, logged=len(before.log), steered=steered)
+        )
 
     def _stop(self, before: Observation, reason: str, *, is_cancel: bool) -> _Stop:
         unsettled = self._unsettled(before)

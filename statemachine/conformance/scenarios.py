@@ -6,7 +6,7 @@ to a number of deviations from first in, first out; what a failure tells is a sh
 
 from collections.abc import Callable, Iterable
 
-from attrs import field, frozen
+from attrs import frozen
 
 from .evidence import Check, Engine, Evidence, Kind
 from .outside import BrokenRowError, Outsider, Tally
@@ -143,7 +143,10 @@ SCRIPTS = (
         name="siblings and twins",
         lines=(
             ("user", (_send("one"),)),
-            ("sibling", (Action(label="send to b", act=lambda who: who.subject.send("b", "for b")),)),
+            (
+                "sibling",
+                (Action(label="send to b", act=lambda who: who.subject.send("b", "for b")),),
+            ),
             ("owner", (Action(label="create twins", act=_refuse_twins), _DISPOSE)),
         ),
         prepare=_sibling,
@@ -201,15 +204,18 @@ _JUDGEMENTS = (
     _judgement("INV-07 rest", Kind.ALWAYS, "waiters are released at rest", "A-76"),
     _judgement("INV-08 released", Kind.EVENTUALLY, "every waiter is released", "A-80"),
     _judgement("INV-09 send", Kind.ALWAYS, "a send leaves the status", "A-02"),
-    _judgement("INV-09 steer running", Kind.SOMETIMES, "steering a running turn", "A-10"),
-    _judgement("INV-09 steer idle", Kind.SOMETIMES, "steering without a turn", "A-11"),
+    _judgement("INV-09 default reason", Kind.ALWAYS, "the default reason is `cancelled`", "A-21"),
+    _judgement("INV-09 steered", Kind.SOMETIMES, "a running turn is steered", "A-10"),
+    _judgement("INV-09 steer running", Kind.ALWAYS, "steering joins its own turn", "A-10 A-13"),
+    _judgement("INV-09 steer idle", Kind.ALWAYS, "steering without a turn is sending", "A-11"),
     _judgement("INV-10 sibling", Kind.ALWAYS, "a sibling goes on", "F-21"),
     _judgement("INV-11 status", Kind.ALWAYS, "dispose acts at the call", "A-57"),
     _judgement("INV-11 closed", Kind.ALWAYS, "dispose ends after the closing records", "B-51 F-15"),
     _judgement("INV-12 gone", Kind.ALWAYS, "after dispose nothing is left", "F-22 F-35"),
     _judgement("INV-12 ended", Kind.EVENTUALLY, "every disposer is answered", "F-17 F-34"),
     _judgement("INV-16 twins", Kind.ALWAYS, "a taken id is refused", "F-05 F-06"),
-    _judgement("INV-21 fate", Kind.EVENTUALLY, "every message has one fate", "A-54"),
+    _judgement("INV-21 one", Kind.ALWAYS, "no message has two fates", "A-54"),
+    _judgement("INV-21 fate", Kind.EVENTUALLY, "every message has a fate", "A-54"),
 )  # fmt: skip
 
 
@@ -228,7 +234,9 @@ def search_scripts(
     for script in scripts:
         if not script.needs <= offers:
             missing = ", ".join(sorted(script.needs - offers))
-            evidence += Evidence(skipped={f"schedules of `{script.name}`": f"no offer of {missing}"})
+            evidence += Evidence(
+                skipped={f"schedules of `{script.name}`": f"no offer of {missing}"}
+            )
             continue
         counted: Tally = Tally()
         result = search(script.on(make_subject, counted), deviations=deviations)

@@ -5,9 +5,9 @@ This judges the declaration. It speaks for a runtime only as far as that runtime
 
 from attrs import frozen
 
-from statemachine import Machine, machine
 from statemachine.explorer import Exploration, Verdict, check, check_premises, explore
 from statemachine.labelled import Labelled, explore_labelled
+from statemachine.machine import MACHINE, Machine
 
 from .evidence import Check, Engine, Evidence
 
@@ -38,7 +38,7 @@ class _Found:
         return f"{self.verdict.claim.statement}\n{self.verdict.why or 'no story'}"
 
 
-def examine_specification(*, bound: int = _BOUND, lifecycle: Machine = machine) -> Evidence:
+def examine_specification(*, bound: int = _BOUND, lifecycle: Machine = MACHINE) -> Evidence:
     """Check every property of the declaration, without and with labelled messages."""
     exploration = explored_shapes(lifecycle)
     verdicts = (*check(exploration), check_premises(exploration))
@@ -53,7 +53,7 @@ def examine_specification(*, bound: int = _BOUND, lifecycle: Machine = machine) 
     )
 
 
-def explored_shapes(lifecycle: Machine = machine) -> Exploration:
+def explored_shapes(lifecycle: Machine = MACHINE) -> Exploration:
     """Return every reachable shape of a machine."""
     return explore(lifecycle)
 

@@ -14,7 +14,7 @@ from attrs import frozen
 from .criteria import CRITERIA, Criterion, Need
 from .evidence import Canary, Check, Evidence, PlantedFault, Side
 
-__all__ = ["Exit", "Judgement", "Ruling", "RowVerdict", "judge"]
+__all__ = ["Exit", "Judgement", "RowVerdict", "Ruling", "judge"]
 
 
 class RowVerdict(StrEnum):
@@ -55,6 +55,13 @@ class Judgement:
     """Whether the subject is driven by the machine that was explored."""
 
     @property
+    def loose(self) -> tuple[Check, ...]:
+        """What broke without belonging to a row."""
+        known = {ruling.criterion.id for ruling in self.rulings}
+        checks = self.evidence.checks
+        return tuple(each for each in checks if each.why and each.criterion not in known)
+
+    @property
     def missed(self) -> tuple[Canary, ...]:
         """The canaries that were not found."""
         return tuple(each for each in self.evidence.canaries if not each.is_found)
@@ -79,7 +86,7 @@ class Judgement:
 
     def exit_status(self, *, is_strict: bool) -> int:
         """Return 1 if something broke, else 2 if unreliable, else 3 or 0 by what is unchecked."""
-        if self.count(RowVerdict.BROKEN):
+        if self.count(RowVerdict.BROKEN) or self.loose:
             return Exit.BROKEN
         if self.unreliable:
             return Exit.UNRELIABLE
@@ -146,7 +153,9 @@ def _doubts(
     """Say everything that keeps an unbroken row from holding."""
     doubts = [row.later] if row.later else []
     if not row.later:
-        needs = [each for each in row.needs if owns_specification or each.side is not Side.SPECIFICATION]
+        needs = [
+            each for each in row.needs if owns_specification or each.side is not Side.SPECIFICATION
+        ]
         doubts += [f"no {need}" for need in needs if not _is_met(need, checks, owns_specification)]
         if doubts:
             doubts += [f"{name} did not run: {why}" for name, why in evidence.skipped.items()]

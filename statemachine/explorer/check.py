@@ -7,7 +7,15 @@ from attrs import frozen
 
 from statemachine.commands import OUTSIDE_INPUTS, Input
 from statemachine.properties import (
-    FALSE_VARIANTS, PROPERTIES, Always, Attempt, Edge, Eventually, Kind, Property, Sometimes,
+    FALSE_VARIANTS,
+    PROPERTIES,
+    Always,
+    Attempt,
+    Edge,
+    Eventually,
+    Kind,
+    Property,
+    Sometimes,
 )  # fmt: skip
 from statemachine.shape import Shape
 
@@ -126,9 +134,7 @@ def _check_always(exploration: Exploration, claim: Always) -> Verdict:
     else:
         if not explored:
             why = "no reachable edge is one that this claim is about, so it says nothing"
-    return Verdict(
-        claim=claim, kind=claim.kind, holds=why is None, explored=explored, why=why
-    )
+    return Verdict(claim=claim, kind=claim.kind, holds=why is None, explored=explored, why=why)
 
 
 def _check_sometimes(exploration: Exploration, claim: Sometimes) -> Verdict:

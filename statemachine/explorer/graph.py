@@ -1,6 +1,6 @@
 """The graph of a machine: every shape that it reaches and every edge between them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from attrs import field, frozen
 
@@ -51,21 +51,11 @@ def explore(machine: Machine = machine, *, progress: Progress | None = None) -> 
     refused: list[Attempt] = []
     illegal: list[Attempt] = []
     for visited, shape in enumerate(found):
-        accepted: list[Edge] = []
-        for posted in Input:
-            try:
-                decision = machine.decide(shape, posted)
-            except RefusedInputError as error:
-                refused.append(Attempt(before=shape, input=posted, why=str(error)))
-            except IllegalMoveError as error:
-                illegal.append(Attempt(before=shape, input=posted, why=str(error)))
-            else:
-                accepted.append(Edge(before=shape, input=posted, decision=decision))
-        for edge in accepted:
+        leaving[shape] = tuple(_accepted(machine, shape, refused, illegal))
+        for edge in leaving[shape]:
             if edge.after not in parents:
                 parents[edge.after] = edge
                 found.append(edge.after)
-        leaving[shape] = tuple(accepted)
         if progress is not None:
             progress(visited + 1, len(found))
     return Exploration(
@@ -77,3 +67,18 @@ def explore(machine: Machine = machine, *, progress: Progress | None = None) -> 
         parents=parents,
         leaving=leaving,
     )
+
+
+def _accepted(
+    machine: Machine, shape: Shape, refused: list[Attempt], illegal: list[Attempt]
+) -> Iterator[Edge]:
+    """Post every input to one shape."""
+    for posted in Input:
+        try:
+            decision = machine.decide(shape, posted)
+        except RefusedInputError as error:
+            refused.append(Attempt(before=shape, input=posted, why=str(error)))
+        except IllegalMoveError as error:
+            illegal.append(Attempt(before=shape, input=posted, why=str(error)))
+        else:
+            yield Edge(before=shape, input=posted, decision=decision)

@@ -6,9 +6,11 @@ one of its shapes. If it could take one everywhere and takes none, it is not fai
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from heapq import heappop, heappush
 from itertools import count
+
+from attrs import define, field
 
 from statemachine.commands import OUTSIDE_INPUTS, Input
 from statemachine.properties import Edge
@@ -20,7 +22,7 @@ from .story import Counterexample, told
 __all__ = ["leads_to"]
 
 
-def leads_to(  # noqa: PLR0913  # the parts of one question
+def leads_to(  # noqa: PLR0913 - the parts of one question
     exploration: Exploration,
     from_: Callable[[Shape], bool],
     to: Callable[[Shape], bool],
@@ -44,16 +46,17 @@ def leads_to(  # noqa: PLR0913  # the parts of one question
         for shape, leaving in exploration.leaving.items()
     }
     parents = _avoiding(exploration, steps, from_, to)
-    graph = {
-        shape: [edge for edge in steps[shape] if edge.after in parents] for shape in parents
-    }
-    component_of: dict[Shape, int] = {}
-    for number, component in enumerate(_components(graph)):
-        component_of.update(dict.fromkeys(component, number))
+    graph = {shape: [edge for edge in steps[shape] if edge.after in parents] for shape in parents}
+    component_of = _Components(graph).find()
     forever = _endless(steps, graph, component_of) if is_fair else set(component_of.values())
     for shape in parents:  # nearest first
         if component_of[shape] in forever:
-            return _story(exploration, claim, shape, parents, graph, component_of, is_fair=is_fair)
+            run = _run(exploration, shape, parents)
+            if not is_fair:
+                return _story(claim, run, ())
+            idle = {each for each in parents if not any(map(_is_drivers, steps[each]))}
+            way, is_circle = _forever(shape, graph, component_of, idle)
+            return _story(claim, run, way) if is_circle else _story(claim, (*run, *way), ())
     return None
 
 
@@ -88,50 +91,53 @@ def _avoiding(
     return ways
 
 
-def _components(graph: dict[Shape, list[Edge]]) -> list[list[Shape]]:
-    """Return the strongly connected components (Tarjan, without recursion)."""
-    numbers: dict[Shape, int] = {}
-    lowest: dict[Shape, int] = {}
-    stack: list[Shape] = []
-    on_stack: set[Shape] = set()
-    components: list[list[Shape]] = []
-    for root in graph:
-        if root in numbers:
-            continue
-        work = [(root, iter(graph[root]))]
-        _open(root, numbers, lowest, stack, on_stack)
-        while work:
-            shape, edges = work[-1]
-            edge = next(edges, None)
-            if edge is not None and edge.after not in numbers:
-                _open(edge.after, numbers, lowest, stack, on_stack)
-                work.append((edge.after, iter(graph[edge.after])))
-            elif edge is not None:
-                if edge.after in on_stack:
-                    lowest[shape] = min(lowest[shape], numbers[edge.after])
-            else:
-                work.pop()
-                if work:
-                    above = work[-1][0]
-                    lowest[above] = min(lowest[above], lowest[shape])
-                if lowest[shape] == numbers[shape]:
-                    cut = stack.index(shape)
-                    components.append(stack[cut:])
-                    on_stack.difference_update(stack[cut:])
-                    del stack[cut:]
-    return components
+@define
+class _Components:
+    """The strongly connected components of a graph (Tarjan, without recursion)."""
 
+    graph: dict[Shape, list[Edge]]
+    component_of: dict[Shape, int] = field(factory=dict)
+    numbers: dict[Shape, int] = field(factory=dict)
+    lowest: dict[Shape, int] = field(factory=dict)
+    stack: list[Shape] = field(factory=list)
+    work: list[tuple[Shape, Iterator[Edge]]] = field(factory=list)
 
-def _open(
-    shape: Shape,
-    numbers: dict[Shape, int],
-    lowest: dict[Shape, int],
-    stack: list[Shape],
-    on_stack: set[Shape],
-) -> None:
-    numbers[shape] = lowest[shape] = len(numbers)
-    stack.append(shape)
-    on_stack.add(shape)
+    def find(self) -> dict[Shape, int]:
+        """Return the number of the component of every shape."""
+        for root in self.graph:
+            if root not in self.numbers:
+                self.open(root)
+                while self.work:
+                    self.go_on()
+        return self.component_of
+
+    def open(self, shape: Shape) -> None:
+        """Begin with a shape."""
+        self.numbers[shape] = self.lowest[shape] = len(self.numbers)
+        self.stack.append(shape)
+        self.work.append((shape, iter(self.graph[shape])))
+
+    def go_on(self) -> None:
+        """Follow one more edge of the shape that was begun last, or finish it."""
+        shape, edges = self.work[-1]
+        edge = next(edges, None)
+        if edge is None:
+            self.close(shape)
+        elif edge.after not in self.numbers:
+            self.open(edge.after)
+        elif edge.after not in self.component_of:
+            self.lowest[shape] = min(self.lowest[shape], self.numbers[edge.after])
+
+    def close(self, shape: Shape) -> None:
+        """Finish a shape; it may be the root of a component."""
+        self.work.pop()
+        if self.work:
+            above = self.work[-1][0]
+            self.lowest[above] = min(self.lowest[above], self.lowest[shape])
+        if self.lowest[shape] == self.numbers[shape]:
+            cut = self.stack.index(shape)
+            self.component_of.update(dict.fromkeys(self.stack[cut:], self.numbers[shape]))
+            del self.stack[cut:]
 
 
 def _endless(
@@ -151,50 +157,48 @@ def _endless(
     return endless
 
 
-def _story(  # noqa: PLR0913  # everything that the search found
-    exploration: Exploration,
-    claim: str,
-    shape: Shape,
-    parents: dict[Shape, Edge | None],
-    graph: dict[Shape, list[Edge]],
-    component_of: dict[Shape, int],
-    *,
-    is_fair: bool,
-) -> Counterexample:
-    """Tell the way to `shape` and how a run stays with it."""
+def _run(
+    exploration: Exploration, shape: Shape, parents: dict[Shape, Edge | None]
+) -> tuple[Edge, ...]:
+    """Return the way to a shape that the search came by."""
     way: list[Edge] = []
     edge = parents[shape]
-    first = shape
     while edge is not None:
         way.append(edge)
-        first = edge.before
-        edge = parents[first]
-    run = [*exploration.path_to(first), *reversed(way)]
-    loop = _loop(shape, graph, component_of) if is_fair else ()
-    ends = "and this never ends." if loop else f"and there it may stay forever: {shape}"
+        shape = edge.before
+        edge = parents[shape]
+    return (*exploration.path_to(shape), *reversed(way))
+
+
+def _story(claim: str, run: tuple[Edge, ...], loop: tuple[Edge, ...]) -> Counterexample:
+    """Tell a run and how it goes on."""
     return Counterexample(
         claim=claim,
         steps=tuple(map(told, (*run, *loop))),
-        ends=ends,
+        ends="and this never ends." if loop else "and here it may stay forever.",
         loop_from=len(run) + 1 if loop else None,
     )
 
 
-def _loop(
-    shape: Shape, graph: dict[Shape, list[Edge]], component_of: dict[Shape, int]
-) -> tuple[Edge, ...]:
-    """Return a shortest way from `shape` back to itself in its component, with a driver's step."""
+def _forever(
+    shape: Shape,
+    graph: dict[Shape, list[Edge]],
+    component_of: dict[Shape, int],
+    idle: set[Shape],
+) -> tuple[tuple[Edge, ...], bool]:
+    """Return a shortest way to stay in the component of a shape, and whether it is a circle.
+
+    Either the driver takes a step on a circle, or the way ends where it has none to take.
+    """
     ways: dict[tuple[Shape, bool], tuple[Edge, ...]] = {(shape, False): ()}
     waiting = deque([(shape, False)])
     while waiting:
         here, is_driven = waiting.popleft()
+        if here in idle or (here == shape and is_driven):
+            return ways[here, is_driven], here not in idle
         for edge in graph[here]:
-            if component_of[edge.after] != component_of[shape]:
-                continue
             there = (edge.after, is_driven or _is_drivers(edge))
-            if there not in ways:
+            if component_of[edge.after] == component_of[shape] and there not in ways:
                 ways[there] = (*ways[here, is_driven], edge)
                 waiting.append(there)
-            if there == (shape, True):
-                return ways[there]
-    return ()
+    raise AssertionError(f"a run cannot stay forever with {shape}")

@@ -1,8 +1,8 @@
 """What the shape does not know: which messages wait where, and what became of them.
 
 `obey` does to labels what the runtime does to messages when it obeys the commands of a decision,
-on the same `Queues`. It raises `BrokenClaimError` the moment a claim about contents is broken. Labels are
-numbers in order of acceptance, reasons are numbers in order of the calls that gave them.
+on the same `Queues`. It raises `BrokenClaimError` the moment a claim about contents is broken.
+Labels are numbers in order of acceptance, reasons are numbers in order of the calls.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 
 from statemachine.commands import Command, Input
 from statemachine.inbox import Queues
-from statemachine.properties import Kind, Property
+from statemachine.properties import Property
 from statemachine.shape import Ending
 
 __all__ = ["CLAIMS", "Act", "BrokenClaimError", "Contents", "Label", "obey"]
@@ -94,7 +94,7 @@ CLAIMS: Final = {
     claim.name: claim
     for claim in (
         _claim("a_cancelled_message_is_discarded_by_that_call", "A-24 A-55 C-12", "INV-01",
-               "What waits when a cancel or a dispose lands is settled by that call, with its reason."),
+               "What waits when a cancel or a dispose lands is settled by that call."),
         _claim("a_stop_leaves_no_message_waiting", "A-56 A-57", "INV-03",
                "When a cancel or a dispose has changed the state, both FIFOs are empty."),
         _claim("no_turn_holds_messages_from_both_sides_of_a_cancel", "B-106", "INV-02",
@@ -112,7 +112,7 @@ CLAIMS: Final = {
         _claim("the_first_reason_ends_the_turn", "A-28 B-36 B-114", "INV-05",
                "An aborted turn ends with the reason of the first cancel that landed in it."),
         _claim("an_ending_tells_what_stopped_the_turn", "B-47 B-96", "INV-05",
-               "A turn ends `aborted` or `disposed` only if that landed, and never as if nothing had."),
+               "A turn ends `aborted` or `disposed` if that landed, and only then."),
         _claim("the_authority_belongs_to_one_turn", "B-103 B-112 B-114 B-115", "INV-04",
                "A turn gets its abort authority once, is aborted through it, and gives it back."),
         _claim("waiters_are_released_only_with_nothing_left", "A-31 A-32 A-33 A-76", "INV-07",
@@ -134,7 +134,6 @@ NOTHING_OWED: Final = _claim(
     "at_rest_nothing_is_owed", "A-36 A-38 A-54 A-80", "INV-21",
     "Where the driver rests no waiter waits, no message lacks a fate and no turn is open.",
 )  # fmt: skip
-KINDS: Final = {COMES_TO_REST.name: Kind.EVENTUALLY, NOTHING_OWED.name: Kind.EVENTUALLY}
 
 
 def obey(contents: Contents, act: Act, read: int | None = None) -> Contents | None:
@@ -213,7 +212,8 @@ class _Work:
 
     def frozen(self) -> Contents:
         """Return the contents, without what no claim will ask about any more."""
-        here = {*self.queues.queued, *self.queues.steering, *self.batch, *self.prompts, *self.steered}
+        waiting = (*self.queues.queued, *self.queues.steering, *self.batch)
+        here = {*waiting, *self.prompts, *self.steered}
         return Contents(
             accepted=self.accepted,
             queued=tuple(self.queues.queued),
@@ -381,7 +381,7 @@ _DOES: Final[dict[Command, Callable[[_Work], None]]] = {
 """The commands that touch contents."""
 
 
-def require(claim: str, holds: bool, what: str) -> None:  # noqa: FBT001  # a condition, like assert's
+def require(claim: str, holds: bool, what: str) -> None:  # noqa: FBT001 - a condition, as of assert
     """Raise unless the claim holds here."""
     if not holds:
         raise BrokenClaimError(claim, what)

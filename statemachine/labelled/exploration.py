@@ -75,9 +75,7 @@ def explore_labelled(
         )
         for claim in LABELLED_CLAIMS
     )
-    return Labelled(
-        bound=bound, states=len(search.keys), steps=search.steps, verdicts=verdicts
-    )
+    return Labelled(bound=bound, states=len(search.keys), steps=search.steps, verdicts=verdicts)
 
 
 class _Move(NamedTuple):
@@ -118,6 +116,7 @@ class _Search:
     holdings: list[Inbox] = field(factory=list)
     unsettled: list[bool] = field(factory=list)
     # By state.
+    numbers: dict[int, int] = field(factory=dict)
     keys: "array[int]" = field(factory=lambda: array("Q"))
     parents: "array[int]" = field(factory=lambda: array("I"))
     ways: "array[int]" = field(factory=lambda: array("i"))
@@ -161,22 +160,18 @@ class _Search:
 
     def run(self, progress: Progress | None) -> None:
         """Visit every state, then look whether the driver can go on forever."""
-        numbers: dict[int, int] = {}
         self.number(Contents())
-        self.keys.append(0)
-        self.parents.append(_NO_PARENT)
-        self.ways.append(_A_WAITER)
-        numbers[0] = 0
+        self.reach(0, _NO_PARENT, _A_WAITER)
         state = 0
         while state < len(self.keys):
-            self.visit(state, numbers)
+            self.visit(state)
             self.onward_ends.append(len(self.onward))
             state += 1
             if progress is not None and not state % 4096:
                 progress(state, len(self.keys))
         self.refute_rest()
 
-    def visit(self, state: int, numbers: dict[int, int]) -> None:
+    def visit(self, state: int) -> None:
         """Post every input to one state."""
         key = self.keys[state]
         shape = key & (1 << _SHAPE_BITS) - 1
@@ -191,28 +186,28 @@ class _Search:
             still = 0 if releases else waiters
             for then in done:
                 there = (then << _WAITER_BITS | still) << _SHAPE_BITS | after
-                self.steps += 1
-                number = numbers.get(there)
-                if number is None:
-                    number = numbers[there] = len(self.keys)
-                    self.keys.append(there)
-                    self.parents.append(state)
-                    self.ways.append(edge)
-                    if self.holdings[then] is not self.beliefs[after]:
-                        self.refute(_BELIEF, number, (), f"in fact: {self.holdings[then].value}")
+                number = self.reach(there, state, edge)
                 if is_progress and number != state:
                     is_going_on = True
                     self.onward.append(number)
         if waiters < WAITERS_MAX and self.may_wait[shape]:
-            there = key + (1 << _SHAPE_BITS)
-            self.steps += 1
-            if there not in numbers:
-                numbers[there] = len(self.keys)
-                self.keys.append(there)
-                self.parents.append(state)
-                self.ways.append(_A_WAITER)
+            self.reach(key + (1 << _SHAPE_BITS), state, _A_WAITER)
         if not is_going_on:
             self.check_rest(state, shape, waiters, held)
+
+    def reach(self, key: int, state: int, way: int) -> int:
+        """Return the number of the state with this key, a new one if it is new."""
+        self.steps += 1
+        number = self.numbers.get(key)
+        if number is None:
+            number = self.numbers[key] = len(self.keys)
+            self.keys.append(key)
+            self.parents.append(state)
+            self.ways.append(way)
+            holding = self.holdings[key >> _SHAPE_BITS + _WAITER_BITS]
+            if holding is not self.beliefs[key & (1 << _SHAPE_BITS) - 1]:
+                self.refute(_BELIEF, number, (), f"in fact the inbox holds: {holding.value}")
+        return number
 
     def work_out(self, state: int, act: int, held: int, edge: int) -> tuple[int, ...]:
         """Obey an act on contents for the first time, and remember the result."""
@@ -261,7 +256,7 @@ class _Search:
             self.refute(NOTHING_OWED.name, state, (), owed)
 
     def refute_rest(self) -> None:
-        """Look for a way on which the driver never comes to rest: peel off what is never re-entered."""
+        """Look for a circle of the driver: peel off, again and again, what nothing leads to."""
         entered = array("I", bytes(4 * len(self.keys)))
         for number in self.onward:
             entered[number] += 1
@@ -276,7 +271,7 @@ class _Search:
                     free.append(number)
         if peeled < len(self.keys):
             first = next(state for state, count in enumerate(entered) if count)
-            self.refute(COMES_TO_REST.name, first, (), "and from here the driver can go on forever.")
+            self.refute(COMES_TO_REST.name, first, (), "and the driver can come here forever.")
 
     def onward_of(self, state: int) -> "array[int]":
         """Return where the driver can go from a state, left alone."""
@@ -350,5 +345,7 @@ def _fates(contents: Contents) -> str:
         "prompts of this turn": contents.prompts,
         "steering of this turn": contents.steered,
     }
-    parts = [f"{name} {' '.join(f'm{each}' for each in held)}" for name, held in places.items() if held]
+    parts = [
+        f"{name} {' '.join(f'm{label}' for label in held)}" for name, held in places.items() if held
+    ]
     return ", ".join(parts) or "no message here"

@@ -6,16 +6,37 @@ reachable shape.
 """
 
 from .kinds import (
-    Always, Assumption, Attempt, Edge, Eventually, Kind, Property, Sometimes, always,
+    Always,
+    Assumption,
+    Attempt,
+    Edge,
+    Eventually,
+    Kind,
+    Property,
+    Sometimes,
+    always,
 )  # fmt: skip
 from .liveness import EVENTUALITIES, FALSE_VARIANTS, MODEL_STOPS, POSSIBILITIES
 from .outside import OUTSIDE_PROPERTIES
 from .turns import TURN_PROPERTIES
 
 __all__ = [
-    "EVENTUALITIES", "FALSE_VARIANTS", "MODEL_STOPS", "POSSIBILITIES", "PROPERTIES", "SAFETY",
-    "Always", "Assumption", "Attempt", "Edge", "Eventually", "Kind", "Property", "Sometimes", "always",
-]  # fmt: skip
+    "EVENTUALITIES",
+    "FALSE_VARIANTS",
+    "MODEL_STOPS",
+    "POSSIBILITIES",
+    "PROPERTIES",
+    "SAFETY",
+    "Always",
+    "Assumption",
+    "Attempt",
+    "Edge",
+    "Eventually",
+    "Kind",
+    "Property",
+    "Sometimes",
+    "always",
+]
 
 SAFETY: tuple[Always, ...] = (*OUTSIDE_PROPERTIES, *TURN_PROPERTIES)
 """Every *always*."""

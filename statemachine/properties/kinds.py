@@ -21,6 +21,7 @@ __all__ = [
     "Sometimes", "always",
 ]  # fmt: skip
 
+
 class Kind(StrEnum):
     """What sort of claim a property makes."""
 

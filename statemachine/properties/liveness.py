@@ -24,9 +24,7 @@ __all__ = ["EVENTUALITIES", "FALSE_VARIANTS", "MODEL_STOPS", "POSSIBILITIES"]
 # -- Sometimes -------------------------------------------------------------------------------------
 
 
-def sometimes(
-    *clauses: str, invariant: str | None = None
-) -> Callable[[Claim], Sometimes]:
+def sometimes(*clauses: str, invariant: str | None = None) -> Callable[[Claim], Sometimes]:
     """Turn a function of an edge into a `Sometimes` that has its name and its sentence."""
 
     def declare(claim: Claim) -> Sometimes:
@@ -232,7 +230,7 @@ def _has_no_queued(shape: Shape) -> bool:
     return not shape.has_queued
 
 
-def _eventually(  # noqa: PLR0913  # the columns of a declaration
+def _eventually(  # noqa: PLR0913, PLR0917 - the columns of a declaration
     name: str,
     statement: str,
     from_: Callable[[Shape], bool],
@@ -276,7 +274,7 @@ EVENTUALITIES: Final = (
     ),
     _eventually(
         "every_waiter_is_released",
-        "From any shape the driver comes to rest, parked or exited, on a way that releases waiters.",
+        "From any shape the driver comes to rest, by a way that releases waiters.",
         _is_any, _is_at_rest,
         (DRIVER_IS_FAIR, SENDERS_STOP, MODEL_STOPS, PROMPTS_ARE_READ),
         "A-80 A-36 B-93", "INV-08",
@@ -297,7 +295,7 @@ EVENTUALITIES: Final = (
     ),
     _eventually(
         "what_is_steering_leaves_the_fifo",
-        "A steering message is recorded in its turn, becomes a prompt of the next, or is discarded.",
+        "A steering message is recorded in its turn, moves to the next, or is discarded.",
         _has_steering, _has_no_steering,
         (DRIVER_IS_FAIR, MODEL_STOPS),
         "A-10 A-13 A-54", "INV-21",

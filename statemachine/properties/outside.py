@@ -65,7 +65,7 @@ def status_makes_only_its_seven_moves(edge: Edge) -> bool:
     return edge.after.status in _STATUS_MOVES[edge.before.status]
 
 
-@always("A-40", "A-41", invariant="INV-11", about=lambda edge: edge.before.status is Status.DISPOSED)
+@always("A-40", "A-41", invariant="INV-11", about=lambda e: e.before.status is Status.DISPOSED)
 def disposed_is_final(edge: Edge) -> bool:
     """An agent that is disposed stays disposed."""
     return edge.after.status is Status.DISPOSED
@@ -77,7 +77,10 @@ def status_is_announced_exactly_when_it_changes(edge: Edge) -> bool:
     return (Command.ANNOUNCE in edge.commands) == (edge.before.status is not edge.after.status)
 
 
-@always("A-27", "A-31", about=lambda edge: edge.after.status is Status.CANCELLED is not edge.before.status)
+@always(
+    "A-27", "A-31",
+    about=lambda edge: edge.after.status is Status.CANCELLED is not edge.before.status,
+)  # fmt: skip
 def only_a_cancel_of_a_turn_makes_cancelled(edge: Edge) -> bool:
     """`cancelled` is entered by a cancel of a turn that is running."""
     return edge.input is Input.CANCEL and _stops_a_turn(edge)
@@ -116,7 +119,7 @@ def an_armed_marker_means_a_stopped_agent(edge: Edge) -> bool:
     return edge.after.status is Status.CANCELLED or is_overtaken
 
 
-@always("B-35", "B-103", invariant="INV-04", about=lambda edge: edge.after.window not in TURN_WINDOWS)
+@always("B-35", "B-103", invariant="INV-04", about=lambda e: e.after.window not in TURN_WINDOWS)
 def marker_ends_with_its_turn(edge: Edge) -> bool:
     """From the stretch that appends `turn/end` until the next turn the marker is absent."""
     return edge.after.marker is Marker.ABSENT
@@ -148,11 +151,13 @@ def disposed_means_an_empty_inbox(edge: Edge) -> bool:
 
 @always("C-16", "B-111", invariant="INV-21")
 def every_move_of_the_inbox_has_its_command(edge: Edge) -> bool:
-    """What the shape believes about the inbox and what the runtime does to it are the same moves."""
+    """What the shape believes of the inbox and what the runtime does to it are the same."""
     moves = [move.name for move in edge.decision.row.moves if move.region == "inbox"]
     asked = [command for command in edge.commands if command in _INBOX_COMMANDS]
-    paired = zip(moves, asked, strict=False)
-    return len(moves) == len(asked) and all(done in _COMMANDS_OF_MOVE[move] for move, done in paired)
+    if len(moves) != len(asked):
+        return False
+    paired = zip(moves, asked, strict=True)
+    return all(done in _COMMANDS_OF_MOVE[move] for move, done in paired)
 
 
 @always("B-111", "A-24", invariant="INV-21", about=lambda edge: Command.DISCARD in edge.commands)

@@ -115,7 +115,7 @@ def a_batch_is_dropped_only_when_its_turn_cannot_open(edge: Edge) -> bool:
 
 @always("B-101", about=_asking(Command.YIELD))
 def the_loop_gets_a_pass_before_a_replacement(edge: Edge) -> bool:
-    """The driver yields in ANNOUNCE_RUNNING for queued work behind a cancel, and nothing changes."""
+    """The driver yields in ANNOUNCE_RUNNING for work behind a cancel; nothing changes."""
     is_due = edge.before.status is Status.CANCELLED and edge.before.has_queued
     is_there = edge.before.window is Window.ANNOUNCE_RUNNING
     return is_due and is_there and edge.after == edge.before
@@ -220,7 +220,7 @@ def a_reported_failure_ends_its_turn(edge: Edge) -> bool:
     return is_first and edge.enters(Window.CLOSING)
 
 
-@always("B-75", "B-97", about=lambda edge: edge.after.ending is Ending.ERROR is not edge.before.ending)
+@always("B-75", "B-97", about=lambda e: e.after.ending is Ending.ERROR is not e.before.ending)
 def an_error_ending_is_reported(edge: Edge) -> bool:
     """The ending becomes `error` with the report of the failure, never silently."""
     return Command.REPORT in edge.commands

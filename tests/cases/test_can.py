@@ -26,7 +26,9 @@ def case_001() -> Scenes:
         assert [release.endings for release in world.releases] == [("completed",)]
 
     user = actor(
-        "user", lambda w: w.cancel("nothing"), act("send A, wait", lambda w: w.send("A"), World.wait)
+        "user",
+        lambda w: w.cancel("nothing"),
+        act("send A, wait", lambda w: w.send("A"), World.wait),
     )
     return (scene("a cancel at rest", user, check=check),)
 
@@ -77,9 +79,7 @@ def case_004() -> Scenes:
 
     return (
         opening("turn/start", ["turn/start", "user/message", "turn/end"]),
-        opening(
-            "step/start", ["turn/start", "user/message", "step/start", "step/end", "turn/end"]
-        ),
+        opening("step/start", ["turn/start", "user/message", "step/start", "step/end", "turn/end"]),
     )
 
 
@@ -194,3 +194,160 @@ def case_010() -> Scenes:
 def test_a_prompt_sent_while_the_turn_unwinds_needs_no_second_wake(examine: Examine) -> None:
     """Replacement work runs by itself, unless it is stopped in its turn."""
     examine(*case_010())
+
+
+def case_012() -> Scenes:
+    """Cancel three turns in a row, the last one twice."""
+
+    def check(world: World) -> None:
+        assert world.turns() == [
+            ["A", "aborted: one"],
+            ["B", "aborted: two"],
+            ["C", "aborted: three"],
+        ]
+        assert world.statuses() == ("running", "cancelled", "idle") * 3
+        assert world.discards() == []
+        assert world.calls == ["A", "B", "C"]
+
+    def twice(world: World) -> None:
+        world.cancel("three")
+        world.cancel("four")
+
+    def arrange(world: World) -> None:
+        world.on("model A", lambda w: w.cancel("one"))
+        world.on("model B", lambda w: w.cancel("two"))
+        world.on("model C", twice)
+        for prompt, successor in (("A", "B"), ("B", "C")):
+            world.on(f"model {prompt}", lambda w, text=successor: w.after_idle(text))
+
+    return (
+        scene("three cancels", actor("user", lambda w: w.send("A")), before=arrange, check=check),
+    )
+
+
+@pytest.mark.case("CASE-012")
+@pytest.mark.clause("A-27", "A-28", "B-35")
+def test_every_cancel_works_and_not_only_the_first(examine: Examine) -> None:
+    """Each turn is aborted once, with the first reason it was given."""
+    examine(*case_012())
+
+
+def case_013() -> Scenes:
+    """Cancel from inside the listener of the failure."""
+
+    def check(world: World) -> None:
+        assert world.turns() == [["A", "error"]]
+        assert world.statuses() == ("running", "cancelled", "idle")
+        assert world.calls == ["A"]
+        assert len(world.errors) == 1
+
+    return (
+        scene(
+            "a cancel in agent/error",
+            actor("user", act("send A, wait", lambda w: w.send("A"), World.wait)),
+            before=lambda w: w.on("error", lambda w: w.cancel("late")),
+            answers={"A": ("more", "error")},
+            check=check,
+        ),
+    )
+
+
+@pytest.mark.case("CASE-013")
+@pytest.mark.clause("B-76", "B-96", "B-98")
+def test_a_cancel_during_a_failure_starts_nothing_new(examine: Examine) -> None:
+    """The ending that was reported stays, and the agent comes to rest."""
+    examine(*case_013())
+
+
+def case_015() -> Scenes:
+    """Send, or steer, behind a cancel, while the turn unwinds or later."""
+
+    def check(world: World) -> None:
+        assert world.turns() == [["A", "aborted: stop"], ["B", "completed"]]
+        assert world.calls == ["A", "B"]
+
+    def behind(name: str, offer: Act) -> Scenario[World]:
+        user = actor("user", lambda w: w.cancel("stop"), offer)
+        return scene(name, user, before=a_runs, answers={"A": HELD}, check=check)
+
+    return (
+        behind("cancel, send B", lambda w: w.send("B")),
+        behind("cancel, steer B", lambda w: w.steer("B")),
+    )
+
+
+@pytest.mark.case("CASE-015")
+@pytest.mark.clause("A-12", "A-52", "B-09", "B-106")
+def test_what_comes_after_a_cancel_is_no_steering_of_the_dying_turn(examine: Examine) -> None:
+    """It opens a turn of its own, as that turn's user message."""
+    examine(*case_015())
+
+
+def case_017() -> Scenes:
+    """Cancel a model that swallows its cancellation and does not return."""
+
+    def check(world: World) -> None:
+        assert world.turns() == [["A", "aborted: stop"], ["B", "completed"]]
+        closed = next(record for record in world.records() if record.type == "turn/end")
+        assert closed.time_ms <= GRACE_S * 1000
+        assert world.model.swallowed == 1
+        assert world.stragglers() == ("the model's stream in turn 1",)
+        told = len(world.records())
+        world.answer("A")
+        world.stage.run_until_quiet()
+        assert len(world.records()) == told
+        assert world.stragglers() == ()
+
+    def reported(world: World) -> None:
+        assert world.endings() == ("disposed",)
+        # A schedule may let the time of the flush run out, too.
+        ((report, _),) = world.reports
+        assert report.stragglers[0] == "the model's stream in turn 1"
+        world.answer("A")
+        world.stage.run_until_quiet()
+        assert world.types()[-1] == "turn/end"
+
+    stubborn = {"answers": {"A": HELD}, "stubborn": frozenset("A"), "cooperative": False}
+    return (
+        scene(
+            "a stubborn model is cancelled",
+            actor("user", lambda w: w.cancel("stop"), lambda w: w.send("B")),
+            before=a_runs,
+            check=check,
+            **stubborn,
+        ),
+        scene(
+            "a stubborn model is disposed",
+            actor("owner", World.dispose),
+            before=a_runs,
+            check=reported,
+            **stubborn,
+        ),
+    )
+
+
+@pytest.mark.case("CASE-017")
+@pytest.mark.clause("B-18", "B-117", "B-118", "B-119")
+def test_a_model_that_swallows_its_cancellation_does_not_hold_the_agent(examine: Examine) -> None:
+    """The turn closes within the grace, the model is named, and its late words are dropped."""
+    examine(*case_017())
+
+
+def case_018() -> Scenes:
+    """Look at the request of a prompt that follows a cancelled one."""
+
+    def check(world: World) -> None:
+        assert world.calls == ["A", "B"]
+        assert world.users_of(1) == ["A", "B"]
+        assert world.turns() == [["A", "aborted: stop"], ["B", "completed"]]
+
+    user = actor("user", lambda w: w.cancel("stop"), lambda w: w.send("B"))
+    answers = {"A": ("more", *HELD)}
+    return (scene("A cancelled, then B", user, before=a_runs, answers=answers, check=check),)
+
+
+@pytest.mark.case("CASE-018")
+@pytest.mark.clause("A-24", "B-106", "D-23")
+def test_the_text_of_a_cancelled_prompt_does_not_return_in_a_later_one(examine: Examine) -> None:
+    """The later prompt is a message of its own, and the newest."""
+    examine(*case_018())

@@ -222,6 +222,15 @@ class World:
         if not self.flush_gate.done():
             self.flush_gate.set_result(None)
 
+    def after_idle(self, text: str) -> None:
+        """Send when the agent has come to rest, from a task that waits for it."""
+
+        async def sending() -> None:
+            await self.subject.when_idle("a")
+            self.send(text)
+
+        self.waiters.append(self.stage.spawn(sending(), f"sender of {text}"))
+
     def on(self, point: str, act: Act, *, once: bool = True) -> None:
         """Act from inside a listener, by default only the first time.
 
@@ -306,6 +315,11 @@ class World:
         """Return the user messages that a call of the model was shown."""
         messages = self.asked[call].messages
         return [message.text for message in messages if message.role == "user"]
+
+    def stragglers(self) -> tuple[str, ...]:
+        """Return what the agents left behind and still runs."""
+        agents = self.subject.runtime.inspect().agents
+        return tuple(name for agent in agents for name in agent.stragglers)
 
     # -- The flush ---------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@
     ERR(1) FLUSH FLUSH!                 agent/error of a step; a flush that succeeds, that fails
     abort                               the abort signal fires
     gone END                            agent/disposed; the teardown has resolved
+    model                               the model goes on, noted only if the test acts there
     W                                   the `when_idle` waiter has been released
     *                                   here the test acts
     [A,B]                               a whole plain turn on the prompts A and B, and its flush
@@ -116,6 +117,8 @@ class StageModel:
         if not scene.knows(signal):
             signal.on_abort(lambda: scene.note("abort", request.agent_id))
         await scene.stage.gate("model")
+        if scene.is_awaited("model", request.agent_id):
+            scene.note("model", request.agent_id)
         for piece in scene.replies.pop(0) if scene.replies else _PLAIN:
             if isinstance(piece, BaseException):
                 raise piece
@@ -289,6 +292,10 @@ class Scene:
         """Do something from inside the next listener whose token begins with `head`."""
         self._acts.append((agent, head, act))
 
+    def is_awaited(self, head: str, agent: str) -> bool:
+        """Whether the test wants to act at this token."""
+        return any(each[:2] == (agent, head) for each in self._acts)
+
     def trace(self, agent: str = "a") -> list[str]:
         """Return everything that happened to an agent so far."""
         return spelled(" ".join(self._traces[agent]))
@@ -335,7 +342,7 @@ def act(scene: Scene, name: str) -> None:
 
 
 def _head(token: str) -> str:
-    return re.match(r"[A-Za-z]*!?|.", token).group()  # type: ignore[union-attr]  # matches always
+    return re.match(r"[A-Za-z]+!?|.", token).group()  # type: ignore[union-attr]  # matches always
 
 
 def _is_record(token: str) -> bool:

@@ -1,0 +1,55 @@
+"""The oracles: each judges one claim about what an outsider saw."""
+
+from typing import Final
+
+from statemachine.conformance.oracles.ends import (
+    EndsJoined,
+    RefusesAfterEnd,
+    Siblings,
+    TeardownOrder,
+)
+from statemachine.conformance.oracles.messages import (
+    CancelDrops,
+    CancelLeavesNewWork,
+    ContextRecorded,
+    NoMixing,
+    OneFate,
+    OrderOfAcceptance,
+    Surface,
+)
+from statemachine.conformance.oracles.oracle import Oracle
+from statemachine.conformance.oracles.turns import (
+    Balanced,
+    Closes,
+    FlushAwaited,
+    IdleCancel,
+    LegalStatuses,
+    StoppedTurn,
+    WaitersComplete,
+    WaitersReleased,
+)
+
+__all__ = ["ORACLES", "Oracle"]
+
+ORACLES: Final[tuple[Oracle, ...]] = (
+    CancelDrops(),
+    CancelLeavesNewWork(),
+    OneFate(),
+    NoMixing(),
+    IdleCancel(),
+    StoppedTurn(),
+    Surface(),
+    OrderOfAcceptance(),
+    LegalStatuses(),
+    Balanced(),
+    FlushAwaited(),
+    WaitersReleased(),
+    Siblings(),
+    TeardownOrder(),
+    RefusesAfterEnd(),
+    ContextRecorded(),
+    WaitersComplete(),
+    Closes(),
+    EndsJoined(),
+)
+"""Every oracle, the most telling first: the first that speaks names what is broken."""

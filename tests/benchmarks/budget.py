@@ -1,0 +1,289 @@
+"""Where the time of a turn goes: its operations, each measured by itself.
+
+One real turn is watched first: the decisions it takes, the records it appends. Then each kind of
+operation is repeated alone, on the same values, while everything else is replaced by a stand-in
+that does nothing. The sum is held against the whole turn; the rest is printed, not hidden.
+"""
+
+import asyncio
+import sys
+from collections import Counter
+from types import CodeType, FrameType, SimpleNamespace
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from runtime.abort import Cancellations
+from runtime.agent import LiveAgent, offer
+from runtime.core import AgentOptions, Core, Surroundings
+from runtime.driver import VISITS, drive
+from runtime.outbox import Outbox
+from runtime.session.content import USER_SOURCE, accept_content
+from runtime.session.log import SessionHeader, SessionLog
+from runtime.turn import AcceptedMessage, Offer
+from statemachine import Decision, Input, Shape, Window
+
+from .measure import Contender, Sample, now_ns
+from .ours import MODEL, opened
+from .standins import BlankLog, CannedMachine, StillLoop, WatchedLog
+
+__all__ = ["Line", "Watched", "parts_of", "settle", "watch"]
+
+
+@frozen(kw_only=True)
+class Watched:
+    """One real turn, as it was seen."""
+
+    around: Surroundings
+    path: tuple[tuple[Shape, Input, Decision], ...]
+    """Every decision, in order."""
+    appends: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...]
+    """How the log was called, in order."""
+    entered: int
+    """How many Python frames were entered between `send` and the end of `when_idle`."""
+    deliveries: int
+    """How often the outbox was asked to deliver."""
+
+
+@frozen(kw_only=True)
+class Line:
+    """One line of the budget."""
+
+    name: str
+    us: float
+    note: str
+
+
+async def watch() -> Watched:
+    """Run a few turns and write down what the last of them consists of."""
+    path: list[tuple[Shape, Input, Decision]] = []
+    frames: Counter[CodeType] = Counter()
+
+    def see(_core: Core, before: Shape, input: Input, decision: Decision) -> None:
+        path.append((before, input, decision))
+
+    def count(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call":
+            frames[frame.f_code] += 1
+
+    async with opened() as opening:
+        opening.agents.create()
+        around = opening.agents.cores()[0].around
+        log = WatchedLog(SessionHeader(id="s", created_ms=0), clock=around.clock)
+        core = _core(around, log)
+        await _turn(core)
+        core.probe = see
+        log.appends.clear()
+        await _turn(core)
+        core.probe = _overlook
+        sys.setprofile(count)
+        await _turn(core)
+        sys.setprofile(None)
+    return Watched(
+        around=around,
+        path=tuple(path),
+        appends=tuple(log.appends),
+        entered=frames.total(),
+        deliveries=frames[Outbox.deliver.__code__],
+    )
+
+
+def _overlook(*_: object) -> None:
+    """Observe nothing."""
+
+
+async def _turn(core: Core) -> None:
+    core.face.send("hi")
+    await core.face.when_idle()
+
+
+def _core(around: Any, log: Any) -> Core:  # noqa: ANN401 - the real ones or their stand-ins
+    core = Core("watched", log, AgentOptions(model=MODEL), around)
+    LiveAgent(core)
+    return core
+
+
+def parts_of(seen: Watched) -> dict[str, Contender]:
+    """Return each kind of operation of a turn, to be measured beside the whole."""
+    parts = _Parts(seen)
+    return {
+        "send": parts.send,
+        "records": parts.records,
+        "decide": parts.decide,
+        "posts": parts.posts,
+        "driver": parts.driver,
+        "stream": parts.stream,
+        "deliver": parts.deliver,
+        "task": parts.task,
+        "waiter": parts.waiter,
+    }
+
+
+_MESSAGE: Final = AcceptedMessage(1, accept_content("hi"), USER_SOURCE)
+_OFFER: Final = Offer(_MESSAGE.content, _MESSAGE.source, "send")
+
+
+class _Parts:
+    """Each method repeats what one turn does of one kind, and returns how long that took."""
+
+    def __init__(self, seen: Watched) -> None:
+        self.seen = seen
+        self.blank = evolve(seen.around, loop=StillLoop(seen.around.loop), run_driver=_overlook)
+
+    async def send(self, items: int) -> int:
+        core = self._blank_core()
+        stopped: Any = SimpleNamespace(
+            around=core.around, limits=core.limits, queues=core.queues, call=_overlook
+        )
+        began = now_ns()
+        for _ in range(items):
+            offer(stopped, Input.SEND, "hi", None)
+        return now_ns() - began
+
+    async def records(self, items: int) -> int:
+        log = SessionLog(SessionHeader(id="s", created_ms=0), clock=self.seen.around.clock)
+        core = _core(self.blank, log)
+        calls = [
+            (type_name, {**data, "turn": turn}, options)
+            for turn in range(1, items + 1)
+            for type_name, data, options in self.seen.appends
+        ]
+        for _, data, options in calls:
+            if options.get("sources"):
+                # The chunk before it, in the log that is written here.
+                options = {**options, "sources": [0]}
+        assert core.log is log
+        began = now_ns()
+        for type_name, data, options in calls:
+            log.append(type_name, data, **options)
+            if type_name == "step/start":
+                log.history  # noqa: B018 - it is kept up to date when it is read
+        return now_ns() - began
+
+    async def decide(self, items: int) -> int:
+        decide = self.seen.around.machine.decide
+        pairs = [(before, input) for before, input, _ in self.seen.path]
+        began = now_ns()
+        for _ in range(items):
+            for before, input in pairs:
+                decide(before, input)
+        return now_ns() - began
+
+    async def posts(self, items: int) -> int:
+        core = self._blank_core()
+        (_, first, _), *others = self.seen.path
+        outcomes = [input for _, input, _ in others]
+        began = now_ns()
+        for _ in range(items):
+            core.post(first, _OFFER)
+            for outcome in outcomes:
+                core.post(outcome)
+        return now_ns() - began
+
+    async def driver(self, items: int) -> int:
+        core = self._canned_core(self.seen.path[1:])
+        machine: Any = core.machine
+        began = now_ns()
+        for _ in range(items):
+            machine.rewind()
+            core.turns_in_task = 0
+            core.turn.unread.append(_MESSAGE)
+            finish(drive(core))
+        return now_ns() - began
+
+    async def stream(self, items: int) -> int:
+        core = self._canned_core(self.seen.path[:1])
+        core.turn.model = core.find_model()
+        cancellations = Cancellations(on_stranger=_overlook)
+        visit = VISITS[Window.STREAM]
+        began = now_ns()
+        for _ in range(items):
+            waited: Any = visit(core)
+            finish(cancellations.settle(waited))
+        return now_ns() - began
+
+    async def deliver(self, items: int) -> int:
+        deliver = self._blank_core().outbox.deliver
+        times = range(self.seen.deliveries)
+        began = now_ns()
+        for _ in range(items):
+            for _ in times:
+                deliver()
+        return now_ns() - began
+
+    async def task(self, items: int) -> int:
+        loop = asyncio.get_running_loop()
+
+        async def body(waiter: "asyncio.Future[None]") -> None:  # noqa: RUF029 - the body of a task
+            waiter.set_result(None)
+
+        began = now_ns()
+        for _ in range(items):
+            waiter: asyncio.Future[None] = loop.create_future()
+            task = loop.create_task(body(waiter), name="driver of watched")
+            task.add_done_callback(_overlook)
+            await waiter
+        return now_ns() - began
+
+    async def waiter(self, items: int) -> int:
+        loop = asyncio.get_running_loop()
+        began = now_ns()
+        for _ in range(items):
+            waiter: asyncio.Future[None] = loop.create_future()
+            loop.call_soon(waiter.set_result, None)
+            await waiter
+        return now_ns() - began
+
+    def _blank_core(self) -> Core:
+        return _core(self.blank, BlankLog())
+
+    def _canned_core(self, path: tuple[tuple[Shape, Input, Decision], ...]) -> Core:
+        answers = tuple(evolve(decision, commands=()) for _, _, decision in path)
+        core = _core(evolve(self.blank, machine=CannedMachine(path[0][0], answers)), BlankLog())
+        core.shape = path[0][0]
+        return core
+
+
+def finish(body: Any) -> None:  # noqa: ANN401 - a coroutine
+    """Run a coroutine that waits for nobody to its end."""
+    try:
+        body.send(None)
+    except StopIteration:
+        return
+    raise AssertionError("it waited")
+
+
+def settle(samples: dict[str, Sample], seen: Watched) -> tuple[Line, ...]:
+    """Turn what was measured into lines that add up to the whole turn."""
+    best = {name: sample.best_us for name, sample in samples.items()}
+    lines = [
+        Line(name="send", us=best["send"], note="check, freeze, offer the message"),
+        Line(
+            name="records",
+            us=best["records"],
+            note=f"{len(seen.appends)} checked, copied, stamped; the history read once",
+        ),
+        Line(name="decide", us=best["decide"], note=f"{len(seen.path)} remembered answers"),
+        Line(
+            name="commands",
+            us=best["posts"] - best["decide"],
+            note="obeyed, without the records",
+        ),
+        Line(
+            name="visits, cycle",
+            us=best["driver"] - best["stream"] - best["deliver"],
+            note="the driver's loop and what each window does",
+        ),
+        Line(name="model stream", us=best["stream"], note="cut scope, chunks, assembled reply"),
+        Line(name="notices", us=best["deliver"], note=f"{seen.deliveries} looks at the outbox"),
+        Line(name="task", us=best["task"] - best["waiter"], note="started, run, ended"),
+        Line(name="waiter", us=best["waiter"], note="one future and one pass of the loop"),
+    ]
+    total = sum(line.us for line in lines)
+    rest = best["turn"] - total
+    return (
+        *lines,
+        Line(name="sum", us=total, note=f"{total / best['turn']:.0%} of the whole"),
+        Line(name="rest", us=rest, note="between the parts; caches that the parts do not share"),
+        Line(name="whole turn", us=best["turn"], note=f"{seen.entered} Python frames entered"),
+    )
