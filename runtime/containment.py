@@ -2,12 +2,16 @@
 
 An observer (a listener, a callback of an abort signal, a subscriber of a log) is told what happened
 and has no say in it. Whatever it raises is logged once, with the name of its plugin, and is over.
-What is not an `Exception` - a keyboard interrupt, the exit of the interpreter, a cancellation -
-belongs to somebody else and passes.
+What is not an `Exception` - a keyboard interrupt, the exit of the interpreter - belongs to somebody
+else and passes. So does a cancellation, where something is awaited. A synchronous observer cannot
+be cancelled: a `CancelledError` from it comes out of something it looked at, and is its own.
 """
 
 import logging
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
+
+from .errors import PluginError
 
 __all__ = [
     "attempt",
@@ -42,6 +46,11 @@ def contain(call: Callable[..., object], *args: object, what: str, who: str) -> 
     except Exception as error:
         _log_once(error, what, who)
         return error
+    except CancelledError as error:
+        failure = PluginError("an observer raised CancelledError although nothing awaits it")
+        failure.__cause__ = error
+        _log_once(failure, what, who)
+        return failure
     return None
 
 

@@ -250,6 +250,7 @@ class Examination(Watch):
             return
         self._is_finished = True
         self.story.did("play.finish()")
+        self.story.base = 1
         for close in self._scripts:
             close()
         self._rest()

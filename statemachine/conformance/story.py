@@ -53,14 +53,21 @@ class Story:
     """What happened in one run, in order."""
 
     lines: list[Line] = field(factory=list)
+    base: int = 0
+    """Added to every depth: 1 when what is done follows from something that was told."""
 
     def did(self, code: str, depth: int = 0) -> None:
         """Write down an act."""
-        self.lines.append(Line(code, is_act=True, depth=depth))
+        self.lines.append(Line(code, is_act=True, depth=depth + self.base))
 
     def saw(self, words: str, depth: int = 0) -> None:
         """Write down what was seen because of it."""
-        self.lines.append(Line(words, is_act=False, depth=depth))
+        self.lines.append(Line(words, is_act=False, depth=depth + self.base))
+
+    @property
+    def acts(self) -> int:
+        """How many acts from outside there were."""
+        return sum(line.is_act and line.depth == 0 for line in self.lines)
 
     @property
     def script(self) -> tuple[str, ...]:

@@ -75,6 +75,7 @@ async def watch() -> Watched:
         core.probe = see
         log.appends.clear()
         await _turn(core)
+        appends = tuple(log.appends)
         core.probe = _overlook
         sys.setprofile(count)
         await _turn(core)
@@ -82,7 +83,7 @@ async def watch() -> Watched:
     return Watched(
         around=around,
         path=tuple(path),
-        appends=tuple(log.appends),
+        appends=appends,
         entered=frames.total(),
         deliveries=frames[Outbox.deliver.__code__],
     )
@@ -142,17 +143,12 @@ class _Parts:
 
     async def records(self, items: int) -> int:
         log = SessionLog(SessionHeader(id="s", created_ms=0), clock=self.seen.around.clock)
-        core = _core(self.blank, log)
+        _core(self.blank, log)
         calls = [
-            (type_name, {**data, "turn": turn}, options)
+            (type_name, {**data, "turn": turn}, _from_here(options))
             for turn in range(1, items + 1)
             for type_name, data, options in self.seen.appends
         ]
-        for _, data, options in calls:
-            if options.get("sources"):
-                # The chunk before it, in the log that is written here.
-                options = {**options, "sources": [0]}
-        assert core.log is log
         began = now_ns()
         for type_name, data, options in calls:
             log.append(type_name, data, **options)
@@ -188,7 +184,7 @@ class _Parts:
             machine.rewind()
             core.turns_in_task = 0
             core.turn.unread.append(_MESSAGE)
-            finish(drive(core))
+            _finish(drive(core))
         return now_ns() - began
 
     async def stream(self, items: int) -> int:
@@ -199,7 +195,7 @@ class _Parts:
         began = now_ns()
         for _ in range(items):
             waited: Any = visit(core)
-            finish(cancellations.settle(waited))
+            _finish(cancellations.settle(waited))
         return now_ns() - began
 
     async def deliver(self, items: int) -> int:
@@ -244,7 +240,12 @@ class _Parts:
         return core
 
 
-def finish(body: Any) -> None:  # noqa: ANN401 - a coroutine
+def _from_here(options: dict[str, Any]) -> dict[str, Any]:
+    # The sources are those of the log that was watched; any earlier record costs the same.
+    return {**options, "sources": [0]} if options.get("sources") else options
+
+
+def _finish(body: Any) -> None:  # noqa: ANN401 - a coroutine
     """Run a coroutine that waits for nobody to its end."""
     try:
         body.send(None)

@@ -55,7 +55,7 @@ def case_052() -> Scenes:
     return (
         scene(
             "other work in `running`",
-            actor("user", act("send A, wait", send_a, World.wait)),
+            actor("user", act("send A, wait", send_a, World.wait_at_once)),
             before=lambda w: w.on("status running", replace),
             check=check,
         ),

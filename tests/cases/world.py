@@ -412,8 +412,12 @@ def scene(  # noqa: PLR0913 - the vocabulary of a scenario, all by keyword
         return world
 
     def judge(world: World) -> None:
-        check(world)
-        audit(world)
+        try:
+            check(world)
+            audit(world)
+        finally:
+            # Whatever was found, the stage must be able to clear up.
+            world.model.stubborn = frozenset()
 
     cast = (*actors, actor("bystander", World.stand_by))
     return Scenario(name=name, actors=cast, setup=setup, check=judge, budget=2_000)

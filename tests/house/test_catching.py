@@ -10,7 +10,8 @@ from .tree import PACKAGES, matches, python_files, text_of
 # The step boundary of the driver, the one place that contains foreign failures, and the kit, in
 # which the failure of a foreign subject is a finding.
 MAY_CATCH_ALL: Final = ("runtime/containment.py", "runtime/driver.py", "statemachine/conformance/")
-MAY_CATCH_CANCELLATION: Final = ("runtime/abort.py",)
+# An observer that is called, not awaited, cannot be cancelled; what it raises is contained.
+MAY_CATCH_CANCELLATION: Final = ("runtime/abort.py", "runtime/containment.py")
 
 
 def caught(source: str) -> set[str]:

@@ -1,0 +1,198 @@
+"""The random programs: what may be done to a subject, in any order, of any length.
+
+Theory. Ticks, gates, timers and acts are rules alike, so the order in which Hypothesis draws them
+is the interleaving, and it shrinks with everything else. A rule never lets more happen than it
+says: if each drained the loop, no interleaving would ever be tried. Nothing is drawn inside a
+callback; what a listener is to do is drawn before and installed.
+
+There are several machines, each with a part of the rules: a program of thirty steps that may do
+everything does most things too rarely.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Final
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+
+from .examination import POINTS, Examination
+from .stage import StageStuck, TooLong
+from .story import Violation
+from .subject import Offer
+
+__all__ = ["MACHINES", "Program"]
+
+_WHICH: Final = st.integers(0, 3)
+_AGENTS: Final = st.integers(0, 1)
+_OUTCOMES: Final = st.sampled_from(("ok", "ok", "error", "call", "max-tokens"))
+_REASONS: Final = st.sampled_from((None, "stop", "again"))
+_POINTS: Final = st.sampled_from(POINTS)
+_ACTS: Final = st.sampled_from(
+    ("send", "cancel", "cancel:stop", "steer", "inject", "dispose", "when_idle", "raise")
+)
+
+
+class Program(RuleBasedStateMachine):
+    """What every program may do: the least there is to an agent, and time.
+
+    Subclasses made by a suite set the class attributes.
+    """
+
+    examine: ClassVar[Callable[[], Examination]]
+    ended: ClassVar[Callable[[Examination, Exception | None], None]]
+    offers: ClassVar[frozenset[Offer]] = frozenset()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.error: Exception | None = None
+        self.play = type(self).examine().__enter__()
+        self.play.create("a")
+
+    def attempt(self, act: Callable[..., Any], *words: Any) -> None:  # noqa: ANN401
+        """Do one thing and tell the story if it shows that something is broken.
+
+        Raises:
+            Broken: it does.
+        """
+        try:
+            act(*words)
+        except Violation as violation:
+            self.error = self.play.tell(violation)
+            raise self.error from None
+        except (TooLong, StageStuck) as verdict:
+            stuck = Violation("INV-06", "B-135", "everything comes to rest", str(verdict))
+            self.error = self.play.tell(stuck)
+            raise self.error from None
+        except Exception as error:
+            self.error = error
+            raise
+
+    def agent(self, which: int) -> str:
+        """Return one of the agents by number."""
+        names = tuple(self.play.ledgers)
+        return names[which % len(names)]
+
+    @rule(which=_AGENTS)
+    def send(self, which: int) -> None:
+        """Send a message."""
+        self.attempt(self.play.send, self.agent(which))
+
+    @rule(n=st.integers(1, 4))
+    def tick(self, n: int) -> None:
+        """Run a few callbacks."""
+        self.attempt(self.play.tick, n)
+
+    @rule(which=_WHICH, outcome=_OUTCOMES)
+    def open_gate(self, which: int, outcome: str) -> None:
+        """Let something outside happen."""
+        self.attempt(self.play.open_gate, which, outcome)
+
+    @rule()
+    def run_until_quiet(self) -> None:
+        """Run every callback there is."""
+        self.attempt(self.play.run_until_quiet)
+
+    @precondition(lambda self: self.play.stage.loop.next_timer() is not None)
+    @rule()
+    def fire_timer(self) -> None:
+        """Let time pass until the next timer."""
+        self.attempt(self.play.fire_timer)
+
+    @rule(which=_AGENTS)
+    def when_idle(self, which: int) -> None:
+        """Let somebody wait."""
+        self.attempt(self.play.when_idle, self.agent(which))
+
+    def teardown(self) -> None:
+        """Bring everything to rest and judge it, unless something is broken already."""
+        try:
+            if self.error is None:
+                self.attempt(self.play.finish)
+        finally:
+            self.play.__exit__(None, None, None)
+            type(self).ended(self.play, self.error)
+
+
+class Steering(Program):
+    """Programs that also steer and inject."""
+
+    @precondition(lambda self: Offer.STEER in self.offers)
+    @rule(which=_AGENTS)
+    def steer(self, which: int) -> None:
+        """Give a message to the running turn."""
+        self.attempt(self.play.steer, self.agent(which))
+
+    @precondition(lambda self: Offer.INJECT in self.offers)
+    @rule(which=_AGENTS)
+    def inject(self, which: int) -> None:
+        """Record context."""
+        self.attempt(self.play.inject, self.agent(which))
+
+
+class Cancelling(Program):
+    """Programs that also cancel: the agent, and those who wait for it."""
+
+    @rule(which=_AGENTS, reason=_REASONS)
+    def cancel(self, which: int, reason: str | None) -> None:
+        """Stop the turn and drop what waits."""
+        self.attempt(self.play.cancel, self.agent(which), reason)
+
+    @rule(which=_WHICH)
+    def cancel_waiter(self, which: int) -> None:
+        """Cancel one of those who wait."""
+        self.attempt(self.play.cancel_waiter, self.agent(which), which)
+
+
+class Ending(Program):
+    """Programs that also make and end agents."""
+
+    @rule(which=_AGENTS)
+    def dispose(self, which: int) -> None:
+        """End an agent, once or again."""
+        self.attempt(self.play.dispose, self.agent(which))
+
+    @rule(
+        agent=st.sampled_from(("a", "b")),
+        session=st.sampled_from(("", "", "session of a", "session of b")),
+    )
+    def create(self, agent: str, session: str) -> None:
+        """Make an agent, also under a name that is taken."""
+        self.attempt(self.play.create, agent, session)
+
+
+class Listening(Program):
+    """Programs that also act from inside listeners."""
+
+    @precondition(lambda self: Offer.LISTEN in self.offers)
+    @rule(point=_POINTS, act=_ACTS, which=st.sampled_from(("", "", "", "a", "b")))
+    def listen(self, point: str, act: str, which: str) -> None:
+        """Install a listener that does one thing once."""
+        verb = act.split(":", 1)[0]
+        needed = {"steer": Offer.STEER, "inject": Offer.INJECT}.get(verb)
+        if needed is None or needed in self.offers:
+            self.attempt(self.play.listen, point, act, which)
+
+
+class CancelProgram(Steering, Cancelling):
+    """Send, steer, inject and cancel."""
+
+
+class TeardownProgram(Ending, Steering):
+    """Send, steer, inject, create and dispose."""
+
+
+class ListenerProgram(Listening, Cancelling):
+    """Send and cancel, and act from inside listeners."""
+
+
+class FullProgram(Listening, Cancelling, Ending, Steering):
+    """Everything."""
+
+
+MACHINES: Final[dict[str, type[Program]]] = {
+    "cancel": CancelProgram,
+    "teardown": TeardownProgram,
+    "listeners": ListenerProgram,
+    "all": FullProgram,
+}
+"""The machines by name."""
