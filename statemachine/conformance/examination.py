@@ -6,8 +6,8 @@ itself into the story as the line of code that does it again.
 """
 
 import contextlib
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Final
 
 from attrs import define, field
 
@@ -149,13 +149,18 @@ class Examination(Watch):
         waiter = Waiter()
         ledger.waiters.append(waiter)
         name = f"waiter {len(ledger.waiters)} of {agent}"
-        waiter.task = self.stage.spawn(self._wait(ledger, waiter), name, may_linger=True)
+        coroutine = self.subject.when_idle(agent)
+        waiter.task = self.stage.spawn(self._wait(ledger, waiter, coroutine), name, may_linger=True)
+        # A waiter that is cancelled before it ran at all has not begun to wait.
+        waiter.task.add_done_callback(lambda _: coroutine.close())
 
-    async def _wait(self, ledger: Ledger, waiter: Waiter) -> None:
+    async def _wait(
+        self, ledger: Ledger, waiter: Waiter, coroutine: Coroutine[Any, Any, None]
+    ) -> None:
         waiter.registered = self._tick()
         self._look(ledger)
         try:
-            await self.subject.when_idle(ledger.agent)
+            await coroutine
         except Exception as error:  # whatever the runtime raises
             seen = f"{type(error).__name__}: {error}"
             self.note(Violation("INV-08", "A-29 A-80", "when_idle returns", seen))

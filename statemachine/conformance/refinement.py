@@ -105,6 +105,7 @@ class Refinement:
     verified: dict[int, tuple[Decision, Shape]] = field(factory=dict)
     """Decisions that fresh machines were asked about, by identity; may be shared between runs."""
     _chains: dict[int, _Chain] = field(factory=dict)
+    _by_agent: dict[str, _Chain] = field(factory=dict)
 
     def observe(self, cell: Any, before: Shape, input: Input, decision: Decision) -> None:  # noqa: ANN401
         """Judge one decision; called by the runtime, which must not see what is raised."""
@@ -124,9 +125,11 @@ class Refinement:
         if known is None or known[1] is not before:
             self._verify(before, input, decision)
             self.verified[id(decision)] = (decision, before)
+        projection = self.project(cell)
         chain = self._chains.get(id(cell))
         if chain is None:
             chain = self._chains[id(cell)] = _Chain(cell, Shape())
+            self._by_agent[projection.agent] = chain
         last, chain.last, chain.is_new = chain.last, decision.shape, True
         if before is not last and before != last:
             raise Violation(
@@ -135,7 +138,7 @@ class Refinement:
                 f"{input} is decided on the shape that the last decision left: {last}",
                 str(before),
             )
-        judge_projection(self.project(cell), before)
+        judge_projection(projection, before)
 
     def _verify(self, before: Shape, input: Input, decision: Decision) -> None:
         """Ask fresh machines for this decision."""
@@ -156,7 +159,7 @@ class Refinement:
         Raises:
             Violation: they differ.
         """
-        for chain in self._chains.values():
+        for chain in self._by_agent.values():
             if chain.is_new:
                 chain.is_new = False
                 projection = self.project(chain.cell)
@@ -182,16 +185,10 @@ class Refinement:
                 seen = f"{projection.agent} is {shape} with {projection.waiters} waiters"
                 raise Violation("INV-08", "A-80", "nobody waits for an agent at rest", seen)
 
-    def is_quiescent(self, cell: Any) -> bool:  # noqa: ANN401
-        """Whether the machine says that nothing is to be waited for."""
-        return self.project(cell).shape.is_quiescent
-
-    def cell_of(self, agent: str) -> Any:  # noqa: ANN401
-        """Return the newest cell of that agent that has decided anything, or None."""
-        for chain in reversed(self._chains.values()):
-            if self.project(chain.cell).agent == agent:
-                return chain.cell
-        return None
+    def is_quiescent(self, agent: str) -> bool:
+        """Whether the machine says that a new waiter of that agent has nothing to wait for."""
+        chain = self._by_agent.get(agent)
+        return chain is None or chain.last.is_quiescent
 
 
 def _listed(decision: Decision) -> str:

@@ -11,7 +11,7 @@ from attrs import define, field, frozen
 
 from .canaries import plant_canaries, planted_in_parts
 from .evidence import Engine, Evidence
-from .fuzzed import fuzz, fuzz_canary
+from .fuzzed import Fuzzer
 from .loading import SubjectError, is_probed, load_subject, try_subject
 from .parts import PartError, merge_parts
 from .progress import Progress
@@ -131,21 +131,21 @@ class _Run:
         )
 
     def _suites(self) -> Evidence:
-        return fuzz(
-            self.make_subject, level=self.level, profile=self.options.profile, engine=Engine.SUITES
-        )
+        return self._fuzzer().run(self.options.profile, Engine.SUITES)
 
     def _hunt(self) -> Evidence:
-        return fuzz(
-            self.make_subject,
-            level=self.level,
-            profile="hunt",
-            engine=Engine.HUNT,
-            seconds=self.options.seconds,
+        return self._fuzzer().run("hunt", Engine.HUNT, self.options.seconds)
+
+    def _fuzzer(self) -> Fuzzer:
+        return Fuzzer(
+            make_subject=self.make_subject,
+            name=self.options.subject,
+            is_inside=self.level == "inside",
+            candidates=self.options.report.parent / "candidates",
         )
 
     def _canaries(self) -> Evidence:
-        found = [*plant_canaries(self.make_subject), fuzz_canary(self.make_subject)]
+        found = [*plant_canaries(self.make_subject), *self._fuzzer().canaries()]
         if self.options.merge:
             found.append(planted_in_parts(self.parts.faults))
         return Evidence(canaries=tuple(found))

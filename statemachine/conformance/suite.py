@@ -5,9 +5,11 @@ run; what fails is shrunk and told. At level `inside` every decision of the subj
 the machine as well.
 """
 
+import contextlib
 import gc
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -113,7 +115,7 @@ class Suite:
         started = time.perf_counter()
         ledger = _Tally(self)
         failures = []
-        with collecting_between_runs():
+        with collecting_between_runs(), _unlogged():
             for name in self.machines:
                 failure = self._run_machine(name, ledger)
                 if failure is not None:
@@ -275,6 +277,17 @@ def _settings(profile: Profile) -> settings:
         print_blob=False,
         suppress_health_check=list(HealthCheck),
     )
+
+
+@contextlib.contextmanager
+def _unlogged() -> Iterator[None]:
+    """Keep the subject from logging what thousands of runs make it log."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def _say_nothing(_: str) -> None:

@@ -223,6 +223,10 @@ class Watch:
         return None
 
     def _look(self, ledger: Ledger) -> None:
+        if self.ledgers.get(ledger.agent) is not ledger:
+            # Another agent has its id by now, and what is seen under it is not about this one.
+            ledger.quiet = self._clock
+            return
         before, after = ledger.seen, self.subject.observe(ledger.agent)
         if not _same(before, after):
             self._absorb(ledger, before, after)
@@ -234,10 +238,7 @@ class Watch:
             return False
         if any(message.doomed is None for message in ledger.waiting.values()):
             return False
-        if self.refinement is None:
-            return True
-        cell = self.refinement.cell_of(ledger.agent)
-        return cell is None or self.refinement.is_quiescent(cell)
+        return self.refinement is None or self.refinement.is_quiescent(ledger.agent)
 
     def _absorb(self, ledger: Ledger, before: Observation, after: Observation) -> None:
         """Take what is new into the books, in the order: statuses, discards, records."""

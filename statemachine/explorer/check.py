@@ -31,7 +31,6 @@ class Verdict:
     """Whether one property holds, and what that rests on."""
 
     claim: Property
-    kind: Kind
     holds: bool
     explored: int
     """How many edges or shapes the claim was about."""
@@ -42,6 +41,11 @@ class Verdict:
     def name(self) -> str:
         """Return the name of the property."""
         return self.claim.name
+
+    @property
+    def kind(self) -> Kind:
+        """Return the kind of the property."""
+        return self.claim.kind
 
 
 def _is_in_order(_edge: Edge) -> bool:
@@ -99,7 +103,6 @@ def check_premises(
     holding = [verdict.name for verdict in judged if verdict.holds]
     return Verdict(
         claim=NEEDED,
-        kind=NEEDED.kind,
         holds=not holding,
         explored=len(judged),
         why=f"these hold all the same: {'; '.join(holding)}" if holding else None,
@@ -115,9 +118,7 @@ def _verdict_on_attempts(
         end = f"then {broken.input.value} in: {broken.before} - {broken.why}"
         steps = tuple(map(told, exploration.path_to(broken.before)))
         why = Counterexample(claim=claim.name, steps=steps, ends=end)
-    return Verdict(
-        claim=claim, kind=claim.kind, holds=why is None, explored=len(exploration.edges), why=why
-    )
+    return Verdict(claim=claim, holds=why is None, explored=len(exploration.edges), why=why)
 
 
 def _check_always(exploration: Exploration, claim: Always) -> Verdict:
@@ -134,7 +135,7 @@ def _check_always(exploration: Exploration, claim: Always) -> Verdict:
     else:
         if not explored:
             why = "no reachable edge is one that this claim is about, so it says nothing"
-    return Verdict(claim=claim, kind=claim.kind, holds=why is None, explored=explored, why=why)
+    return Verdict(claim=claim, holds=why is None, explored=explored, why=why)
 
 
 def _check_sometimes(exploration: Exploration, claim: Sometimes) -> Verdict:
@@ -145,7 +146,7 @@ def _check_sometimes(exploration: Exploration, claim: Sometimes) -> Verdict:
             explored += 1
             holds = holds or _is_followed(exploration, claim, edge.after)
     why = None if holds else f"never, in {len(exploration.edges)} edges: {claim.statement}"
-    return Verdict(claim=claim, kind=claim.kind, holds=holds, explored=explored, why=why)
+    return Verdict(claim=claim, holds=holds, explored=explored, why=why)
 
 
 def _is_followed(exploration: Exploration, claim: Sometimes, start: Shape) -> bool:
@@ -178,7 +179,7 @@ def _check_eventually(exploration: Exploration, claim: Eventually) -> Verdict:
     explored = sum(map(claim.from_, exploration.shapes))
     if why is None and not explored:
         return Verdict(
-            claim=claim, kind=claim.kind, holds=False, explored=0,
+            claim=claim, holds=False, explored=0,
             why="no reachable shape is one that this claim starts from, so it says nothing",
         )  # fmt: skip
-    return Verdict(claim=claim, kind=claim.kind, holds=why is None, explored=explored, why=why)
+    return Verdict(claim=claim, holds=why is None, explored=explored, why=why)

@@ -18,7 +18,7 @@ from attrs import define, field, frozen
 
 from statemachine.commands import OUTSIDE_INPUTS, Command, Input
 from statemachine.explorer import Counterexample, Exploration, Progress, Verdict, told
-from statemachine.properties import MODEL_STOPS, Edge, Kind, Property
+from statemachine.properties import MODEL_STOPS, Edge, Property
 from statemachine.shape import Inbox
 from statemachine.windows import WINDOWS, Window
 
@@ -68,7 +68,6 @@ def explore_labelled(
     verdicts = tuple(
         Verdict(
             claim=claim,
-            kind=Kind.EVENTUALLY if claim in (COMES_TO_REST, NOTHING_OWED) else Kind.ALWAYS,
             holds=claim.name not in search.broken,
             explored=search.looked_at(claim),
             why=search.broken.get(claim.name),

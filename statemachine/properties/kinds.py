@@ -83,6 +83,7 @@ class Property:
     invariant: str | None = None
     statement: str
     """One positive sentence."""
+    kind: Kind = Kind.ALWAYS
 
 
 @frozen(kw_only=True)
@@ -91,7 +92,6 @@ class Always(Property):
 
     holds: Callable[[Edge], bool]
     about: Callable[[Edge], bool] | None = None
-    kind: Kind = Kind.ALWAYS
 
 
 @frozen(kw_only=True)

@@ -129,7 +129,9 @@ class _Parts:
 
     def __init__(self, seen: Watched) -> None:
         self.seen = seen
-        self.blank = evolve(seen.around, loop=StillLoop(seen.around.loop), run_driver=_overlook)
+        loop: Any = StillLoop(seen.around.loop)
+        still: Any = _overlook
+        self.blank = evolve(seen.around, loop=loop, run_driver=still)
 
     async def send(self, items: int) -> int:
         core = self._blank_core()
@@ -210,7 +212,7 @@ class _Parts:
     async def task(self, items: int) -> int:
         loop = asyncio.get_running_loop()
 
-        async def body(waiter: "asyncio.Future[None]") -> None:  # noqa: RUF029 - the body of a task
+        async def body(waiter: "asyncio.Future[None]") -> None:
             waiter.set_result(None)
 
         began = now_ns()
@@ -235,7 +237,8 @@ class _Parts:
 
     def _canned_core(self, path: tuple[tuple[Shape, Input, Decision], ...]) -> Core:
         answers = tuple(evolve(decision, commands=()) for _, _, decision in path)
-        core = _core(evolve(self.blank, machine=CannedMachine(path[0][0], answers)), BlankLog())
+        machine: Any = CannedMachine(path[0][0], answers)
+        core = _core(evolve(self.blank, machine=machine), BlankLog())
         core.shape = path[0][0]
         return core
 

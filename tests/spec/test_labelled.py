@@ -19,6 +19,8 @@ from statemachine.windows import Window
 from tests.mutants.planting import (
     Plant,
     also,
+    before,
+    chain,
     change,
     not_in,
     only_in,
@@ -86,7 +88,7 @@ STREAM_CANCEL = rows(Input.CANCEL, Window.STREAM, "running")
         (remove(rows(Input.CANCEL, None, "has_work")),
          "a_cancelled_message_is_discarded_by_that_call", 2),
         (change(STREAM_CANCEL, not_in(Window.ASSEMBLY)),
-         "no_turn_holds_messages_from_both_sides_of_a_cancel", 9),
+         "no_turn_holds_messages_from_both_sides_of_a_cancel", 13),
         (change(rows(Input.BROKE_OFF), also(skip("queue"), silence(Command.REQUEUE))),
          "no_message_is_lost", 7),
         (change(rows(Input.DONE, Window.WOKEN, "always"), silence(Command.RELEASE)),
@@ -124,14 +126,17 @@ def test_a_story_says_where_the_messages_are() -> None:
 @pytest.mark.clause("B-109")
 def test_a_driver_that_only_goes_round_is_found() -> None:
     """A circle of the driver that costs no message is no way to rest."""
+    parking = rows(Input.DONE, Window.WOKEN, "always")
+    quiet = silence(Command.RELEASE)
     circling = planted(
-        change(
-            rows(Input.DONE, Window.WOKEN, "always"),
-            also(only_in(Window.ANNOUNCE_IDLE), send_to(Window.WOKEN)),
+        chain(
+            before(parking, also(only_in(Window.WOKEN), send_to(Window.ANNOUNCE_IDLE), quiet)),
+            before(parking, also(only_in(Window.ANNOUNCE_IDLE), send_to(Window.WOKEN), quiet)),
         )
     )
     verdicts = {each.name: each for each in explore_labelled(circling, 1).verdicts}
     assert not verdicts["the_driver_comes_to_rest"].holds
+    assert "the driver can come here forever" in str(verdicts["the_driver_comes_to_rest"].why)
 
 
 # -- Obeying ---------------------------------------------------------------------------------------

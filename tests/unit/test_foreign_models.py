@@ -1,0 +1,270 @@
+"""Models that break their side of the agreement: each leaves a recorded ending."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from runtime import Finish, FinishKind, Limits, ModelError, ModelRequest, TextDelta, Usage
+from runtime.model import AbortSignalLike, Chunk
+from tests.unit.windows.scene import CALL, CUT, Scene
+
+BESIDE = pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
+ERROR = "running TS UM(A) SS SE ERR(1) TE{error} FLUSH idle W"
+
+
+class Unspeakable(Exception):
+    """An exception whose text cannot be had."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class Saying:
+    """A model whose `stream` is any function."""
+
+    def __init__(self, say: Callable[[], Any], *, cooperative: bool) -> None:
+        self.say = say
+        self.cooperative = cooperative
+
+    def stream(self, _: ModelRequest, __: AbortSignalLike) -> AsyncIterator[Chunk]:
+        """Return whatever the function returns."""
+        result: AsyncIterator[Chunk] = self.say()
+        return result
+
+
+def outcome(
+    *reply: Chunk | BaseException, cooperative: bool
+) -> tuple[list[str], dict[str, Any], int]:
+    """Return the trace, the error of the turn and the steps of one prompt; another one must run."""
+    with Scene(cooperative=cooperative) as scene:
+        scene.replies = [reply]
+        scene.ask("A")
+        scene.settle()
+        trace = scene.trace()
+        end = scene.records()[-1].data
+        scene.a.send("Z")
+        scene.settle()
+        assert scene.trace()[-9:] == "UM(Z) SS CH CH AM SE TE{completed} FLUSH idle".split()
+        assert scene.stage.pending == ()
+        return trace, dict(end.get("error", {})), len(scene.requests) - 1
+
+
+@BESIDE
+@pytest.mark.clause("B-77", "B-93", "B-75")
+@pytest.mark.parametrize(
+    ("raised", "message", "code"),
+    [
+        (ValueError("no"), "ValueError: no", None),
+        (ValueError(), "ValueError", None),
+        (ModelError("overloaded", code="busy"), "ModelError: overloaded", "busy"),
+        (ModelError("overloaded"), "ModelError: overloaded", None),
+        (Unspeakable(), "Unspeakable (its text could not be rendered)", None),
+        (ExceptionGroup("two", [ValueError("x")]), "ExceptionGroup: two (1 sub-exception)", None),
+        (ValueError("\ud800"), None, None),
+        (ValueError("x" * 5_000), None, None),
+        (StopIteration("x"), None, None),
+    ],
+)
+def test_whatever_a_model_raises_is_a_recorded_failure(
+    raised: Exception, message: str | None, code: str | None, *, cooperative: bool
+) -> None:
+    """With a message, also when it has no text, and with a code only when there is one."""
+    trace, error, _ = outcome(raised, cooperative=cooperative)
+    assert " ".join(trace) == ERROR
+    assert error["step"] == 1
+    assert error["message"]
+    if message is not None:
+        assert error["message"] == message
+    assert error.get("code") == code
+
+
+@BESIDE
+@pytest.mark.clause("B-77", "B-93")
+@pytest.mark.parametrize("code", ["\ud800", "c" * 5_000], ids=["a surrogate", "too long"])
+def test_a_code_that_cannot_be_logged_does_not_hurt_the_driver(
+    code: str, *, cooperative: bool
+) -> None:
+    """The failure is recorded in any case, and the next prompt runs."""
+    with Scene(cooperative=cooperative, limits=Limits(record_bytes_max=2_000)) as scene:
+        scene.replies = [(ModelError("no", code=code),)]
+        scene.ask("A")
+        scene.settle()
+        scene.expect(ERROR)
+        scene.a.send("Z")
+        scene.settle()
+        assert scene.trace()[-2:] == ["FLUSH", "idle"]
+
+
+@BESIDE
+@pytest.mark.clause("B-128", "B-116")
+def test_a_cancellation_that_nobody_asked_for_is_a_failure(*, cooperative: bool) -> None:
+    """A model that raises `CancelledError` by itself fails its step and disposes nothing."""
+    trace, error, _ = outcome(TextDelta("1"), asyncio.CancelledError(), cooperative=cooperative)
+    assert " ".join(trace) == "running TS UM(A) SS CH SE ERR(1) TE{error} FLUSH idle W"
+    assert "CancelledError" in error["message"]
+
+
+@BESIDE
+@pytest.mark.clause("B-128", "B-77")
+def test_a_model_that_awaits_something_cancelled_fails_its_step(*, cooperative: bool) -> None:
+    """The cancellation of a future of its own is nobody's cancellation of the turn."""
+
+    async def say() -> AsyncIterator[Chunk]:
+        future = asyncio.get_running_loop().create_future()
+        future.cancel()
+        await future
+        yield TextDelta("1")
+
+    with Scene(model=Saying(say, cooperative=cooperative)) as scene:
+        scene.ask("A")
+        scene.settle()
+        scene.expect(ERROR)
+
+
+@BESIDE
+@pytest.mark.clause("B-60", "B-93")
+def test_a_model_that_yields_nothing_leaves_no_message(*, cooperative: bool) -> None:
+    """An empty reply is a step without an assistant's message."""
+    trace, _, __ = outcome(cooperative=cooperative)
+    assert " ".join(trace) == "running TS UM(A) SS SE TE{completed} FLUSH idle W"
+
+
+@BESIDE
+@pytest.mark.clause("B-60", "B-73", "B-74", "B-21", "B-75")
+@pytest.mark.parametrize(
+    ("reply", "expected", "code"),
+    [
+        ((TextDelta("1"), Finish(FinishKind.STOP)), "CH AM SE TE{completed}", None),
+        ((Usage({"n": 1}),), "CH AM SE TE{completed}", None),
+        ((TextDelta(""),), "CH SE TE{completed}", None),
+        (CUT, "CH CH AM SE TE{max-tokens}", None),
+        ((Finish(FinishKind.MAX_TOKENS),), "SE TE{max-tokens}", None),
+        ((*CALL, Finish(FinishKind.MAX_TOKENS)), "CH SE TE{max-tokens}", None),
+        ((TextDelta("1"), Finish(FinishKind.ABORTED)), "CH SE ERR(1) TE{error}", "aborted"),
+        ((TextDelta("1"), Finish(FinishKind.ERROR)), "CH SE ERR(1) TE{error}", None),
+        ((Finish(FinishKind.ERROR, "busy", "no"),), "SE ERR(1) TE{error}", "busy"),
+        ((Finish(FinishKind.TOOL_CALLS),), "SE TE{completed}", None),
+        ((Finish(FinishKind.STOP), TextDelta("late")), "SE TE{completed}", None),
+    ],
+)
+def test_every_kind_of_finish_has_its_ending(
+    reply: tuple[Chunk, ...], expected: str, code: str | None, *, cooperative: bool
+) -> None:
+    """And a step that failed records no message of the assistant."""
+    trace, error, steps = outcome(*reply, cooperative=cooperative)
+    assert " ".join(trace) == f"running TS UM(A) SS {expected} FLUSH idle W"
+    assert error.get("code") == code
+    assert steps == 1
+
+
+@BESIDE
+@pytest.mark.clause("B-20", "B-19")
+def test_a_model_that_reports_its_abort_after_a_cancel_is_aborted(*, cooperative: bool) -> None:
+    """The ending has the reason of the cancel, and no failure is announced."""
+    with Scene(cooperative=cooperative) as scene:
+        scene.replies = [(TextDelta("1"), Finish(FinishKind.ABORTED))]
+        scene.at("CH", lambda: scene.a.cancel("r"))
+        scene.ask("A")
+        scene.settle()
+        scene.expect("running TS UM(A) SS CH abort cancelled SE TE{aborted:r} FLUSH idle W")
+
+
+@BESIDE
+@pytest.mark.clause("B-77", "B-93")
+@pytest.mark.parametrize(
+    "garbage",
+    [7, None, "text", {"type": "text"}, TextDelta(7), TextDelta("\ud800"), Usage({"n": {1}})],  # type: ignore[arg-type]  # garbage
+    ids=repr,
+)
+def test_a_model_that_yields_garbage_fails_its_step(garbage: Any, *, cooperative: bool) -> None:  # noqa: ANN401
+    """What is no chunk, or cannot be logged, is a failure with a message."""
+    trace, error, _ = outcome(TextDelta("1"), garbage, cooperative=cooperative)
+    assert " ".join(trace) == "running TS UM(A) SS CH SE ERR(1) TE{error} FLUSH idle W"
+    assert error["message"]
+
+
+class Awaitable:
+    """What a `stream` without a `yield` returns."""
+
+    def __await__(self) -> Any:  # noqa: ANN401
+        """Have nothing to say."""
+        yield
+
+
+@BESIDE
+@pytest.mark.clause("B-77", "B-93")
+@pytest.mark.parametrize(
+    "say", [lambda: None, lambda: 7, lambda: [TextDelta("1")], Awaitable, lambda: 1 / 0]
+)
+def test_a_model_whose_answer_is_no_async_iterator_fails_its_step(
+    say: Callable[[], Any], *, cooperative: bool
+) -> None:
+    """Neither the driver nor the next prompt suffers."""
+    with Scene(model=Saying(say, cooperative=cooperative)) as scene:
+        scene.ask("A")
+        scene.settle()
+        scene.expect(ERROR)
+        assert scene.records()[-1].data["error"]["message"]
+        scene.dispose()
+        scene.settle()
+
+
+@pytest.mark.clause("B-93", "B-77")
+def test_a_model_that_is_none_fails_its_step() -> None:
+    """An object without `stream` is a failure of the turn, like any other."""
+    with Scene(model=object()) as scene:
+        scene.ask("A")
+        scene.settle()
+        scene.expect(ERROR)
+
+
+@BESIDE
+@pytest.mark.clause("B-17", "B-44", "B-117")
+@pytest.mark.parametrize(("stop", "end"), [("cancel", "aborted:r"), ("dispose", "disposed")])
+def test_a_model_that_hangs_is_closed_at_once(stop: str, end: str, *, cooperative: bool) -> None:
+    """No time passes: the stream is closed the moment the turn is stopped."""
+    with Scene(cooperative=cooperative) as scene:
+        scene.ask("A")
+        scene.quiet()
+        if stop == "cancel":
+            scene.a.cancel("r")
+        else:
+            scene.handle().dispose()
+        scene.quiet()
+        assert f"TE{{{end}}}" in scene.trace()
+        assert scene.stage.now == 0
+        scene.settle()
+
+
+class Cleaning:
+    """A model that has clean-up to do, and fails at it."""
+
+    def __init__(self, *, cooperative: bool) -> None:
+        self.cooperative = cooperative
+        self.scene: Scene
+
+    async def stream(self, _: ModelRequest, __: AbortSignalLike) -> AsyncIterator[Chunk]:
+        """Answer one chunk, hang, and raise when closed."""
+        try:
+            yield TextDelta("1")
+            await self.scene.stage.gate("never", ())
+        finally:
+            raise ValueError("clean-up")
+
+
+@BESIDE
+@pytest.mark.clause("B-97", "B-20")
+def test_a_model_that_fails_while_it_is_closed_does_not_change_the_ending(
+    *, cooperative: bool
+) -> None:
+    """What its clean-up raises comes after the stop."""
+    model = Cleaning(cooperative=cooperative)
+    with Scene(model=model) as scene:
+        model.scene = scene
+        scene.ask("A")
+        scene.quiet()
+        scene.a.cancel("r")
+        scene.settle()
+        scene.expect("running TS UM(A) SS CH cancelled SE TE{aborted:r} FLUSH idle W")
