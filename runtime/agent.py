@@ -11,9 +11,15 @@ from statemachine import Input, Status
 
 from .core import AgentOptions, Core
 from .errors import CallerError, LimitError, WouldDeadlockError
-from .ports import thread_id
-from .session.content import accept_content, accept_source
+from .session.content import (
+    Block,
+    FrozenObject,
+    accept_content,
+    accept_source,
+    freeze_json,
+)
 from .session.log import Session
+from .session.records import check_fits
 from .turn import Context, Fate, Offer, Stop
 
 __all__ = ["Agent", "LiveAgent", "check_thread", "offer"]
@@ -99,7 +105,7 @@ class Agent(Protocol):
             reason: kept in the turn's ending and in what is discarded; `cancelled` if omitted.
 
         Raises:
-            CallerError: the reason is not a string.
+            CallerError: the reason is not a string, or could not be logged.
 
         Clauses: A-21 A-22 A-23 A-24 A-25 A-26 A-28
         """
@@ -161,21 +167,23 @@ class LiveAgent:
         """See `Agent`."""
         core = self._core
         check_thread(core, "inject")
-        context = Context(
-            accept_content(content, limits=core.limits), accept_source(source, limits=core.limits)
-        )
-        core.call(Input.INJECT, context)
+        core.call(Input.INJECT, Context(*_accept("inject", core, content, source)))
 
     def cancel(self, reason: str | None = None) -> None:
         """See `Agent`."""
         core = self._core
         check_thread(core, "cancel")
-        if reason is not None and type(reason) is not str:
+        if reason is None:
+            reason = "cancelled"
+        if type(reason) is not str:
             kind = type(reason).__name__
             raise CallerError(
                 f"cancel of agent {core.id!r} refused: the reason is a {kind}, not a string"
             )
-        core.call(Input.CANCEL, Stop("cancelled", "cancelled" if reason is None else reason))
+        what = f"the reason of a cancel of agent {core.id!r}"
+        freeze_json(reason, what=what, limits=core.limits)
+        check_fits(what, core.limits, reason)
+        core.call(Input.CANCEL, Stop("cancelled", reason))
         # A turn that has ended and only waits for its flush has an outcome, and nobody who cancels
         # wants to wait for a disk.
         core.turn.settle()
@@ -210,11 +218,17 @@ def check_thread(core: Core, verb: str) -> None:
 
     Clauses: A-60
     """
-    if thread_id() != core.around.thread:
-        raise CallerError(
-            f"{verb} of agent {core.id!r} refused: it was called from another thread; "
-            "use loop.call_soon_threadsafe"
-        )
+    core.around.check_thread(f"{verb} of agent {core.id!r}")
+
+
+def _accept(
+    verb: str, core: Core, content: object, source: object
+) -> tuple[tuple[Block, ...], FrozenObject]:
+    limits = core.limits
+    accepted = accept_content(content, limits=limits)
+    origin = accept_source(source, limits=limits)
+    check_fits(f"{verb}: content and source together", limits, accepted, origin)
+    return accepted, origin
 
 
 def offer(
@@ -229,9 +243,8 @@ def offer(
     Clauses: A-07 A-08 A-63 A-81
     """
     check_thread(core, input.value)
+    accepted, origin = _accept(input.value, core, content, source)
     limits = core.limits
-    accepted = accept_content(content, limits=limits)
-    origin = accept_source(source, limits=limits)
     if len(core.queues) >= limits.inbox_messages_max:
         raise LimitError(
             f"{input.value} refused: agent {core.id!r} is {core.shape.status} and "

@@ -191,7 +191,7 @@ class Bus:
         Clauses: G-33
         """
         is_awaited = announcement is SESSION_FLUSH
-        if is_awaited != inspect.iscoroutinefunction(listener):
+        if is_awaited != _is_awaited(listener):
             wanted = "a coroutine function" if is_awaited else "a plain function"
             advice = "" if is_awaited else "; start a task in it if it has to wait"
             raise CallerError(
@@ -255,6 +255,12 @@ class Bus:
         failures = [_as_failure(result) for result in results if isinstance(result, BaseException)]
         if failures:
             raise ExceptionGroup(f"{announcement.name}: {len(failures)} listeners failed", failures)
+
+
+def _is_awaited(listener: Callable[..., object]) -> bool:
+    return inspect.iscoroutinefunction(listener) or inspect.iscoroutinefunction(
+        getattr(listener, "__call__", None)  # noqa: B004  # the method itself is looked at
+    )
 
 
 def _as_failure(result: BaseException) -> Exception:

@@ -115,8 +115,7 @@ class Runtime:
 
         Clauses: F-43
         """
-        if thread_id() != self._around.thread:
-            raise CallerError("aclose refused: called from another thread than the loop's")
+        self._around.check_thread("aclose")
         if self._teardown is None:
             self._teardown = Teardown("the runtime", self._around.loop, self._own_tasks)
             handles = self.agents.close()

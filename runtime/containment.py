@@ -8,6 +8,7 @@ be cancelled: a `CancelledError` from it comes out of something it looked at, an
 """
 
 import logging
+import traceback
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
 
@@ -26,7 +27,8 @@ __all__ = [
 
 _logger = logging.getLogger("quiesce")
 
-_RENDERED_CHARACTERS_MAX = 1_000
+_RENDERED_CHARACTERS_MAX = 900
+_PLACES_MAX = 4
 
 
 def contain(call: Callable[..., object], *args: object, what: str, who: str) -> Exception | None:
@@ -122,9 +124,11 @@ def log_defect(error: BaseException, place: str) -> None:
 
 
 def _log_once(error: Exception, what: str, who: str) -> None:
-    message = "%s of plugin %s failed and was contained: %s"
+    message = "%s of plugin %s failed and was contained: %s\n%s"
     try:
-        _logger.error(message, what, who, render_error(error), exc_info=error)
+        # The places only: what a hostile error says of itself could choke whoever writes the log.
+        places = "".join(traceback.format_tb(error.__traceback__)[-_PLACES_MAX:])
+        _logger.error(message, what, who, render_error(error), places[-_RENDERED_CHARACTERS_MAX:])
     except Exception:
         # A logging handler is an observer, too, and there is nowhere left to report it.
         return

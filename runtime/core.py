@@ -18,12 +18,12 @@ from statemachine import Decision, Input, Machine, Queues, Shape, Status, Window
 from .abort import Cancellations
 from .announcements import SESSION_EVENT, SESSION_FLUSH, Bus, RecordAppended, SessionNotice
 from .containment import attempt_awaited, log_defect, log_failure, log_line
-from .errors import ModelError
+from .errors import CallerError, ModelError
 from .limits import Limits
 from .model import Model
 from .obey import OBEY, place_error
 from .outbox import Outbox
-from .ports import Clock
+from .ports import Clock, thread_id
 from .session.log import SessionLog
 from .session.records import Record
 from .turn import AcceptedMessage, Turn
@@ -54,6 +54,20 @@ class Surroundings:
     """The thread of the loop; every call has to come from it."""
     models: Mapping[str, Model]
     run_driver: "Callable[[Core], Coroutine[Any, Any, None]]"
+
+    def check_thread(self, what: str) -> None:
+        """Refuse a call from another thread than the loop's.
+
+        Raises:
+            CallerError: it is one.
+
+        Clauses: A-60
+        """
+        if thread_id() != self.thread:
+            raise CallerError(
+                f"{what} refused: it was called from another thread than the loop's; "
+                "use loop.call_soon_threadsafe"
+            )
 
 
 def _ignore(*_: object) -> None:

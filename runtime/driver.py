@@ -176,11 +176,14 @@ async def _stream(core: Core) -> Input:
 async def _consume(core: Core) -> None:
     turn = core.turn
     signal = turn.authority.signal
+    if _is_stopped(core):
+        # A child task may have been stopped before its first step; then nobody is asked (B-134).
+        return
     answer = turn.model.stream(turn.request, signal)
     async with _closed_at_the_end(answer):
         async for chunk in answer:
             # Read before every append: what a stopped stream still says is nobody's (B-18).
-            if signal.is_aborted:
+            if _is_stopped(core):
                 return
             turn.chunks.append(chunk)
             if isinstance(chunk, Finish):
@@ -188,6 +191,10 @@ async def _consume(core: Core) -> None:
             data = {"turn": turn.number, "step": turn.step, "chunk": chunk_to_json(chunk)}
             turn.chunk_seqs.append(core.log.append("assistant/chunk", data).seq)
             core.outbox.deliver()
+
+
+def _is_stopped(core: Core) -> bool:
+    return core.turn.authority.signal.is_aborted
 
 
 @asynccontextmanager

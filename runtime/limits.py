@@ -7,11 +7,15 @@ from math import isfinite
 
 from attrs import Attribute, field, frozen
 
-__all__ = ["DEFAULT_LIMITS", "Limits"]
+__all__ = ["DEFAULT_LIMITS", "RECORD_OWN_BYTES", "Limits"]
 
 # What reads and writes JSON is recursive: the encoder of the standard library, comparison, `thaw`.
 # A depth that they cannot manage from inside a deep caller must not be configurable.
 _NESTING_CEILING = 300
+
+
+RECORD_OWN_BYTES = 256
+"""What a record needs for the fields that the runtime adds to what it was given."""
 
 
 def _is_positive_count(_limits: object, attribute: "Attribute[int]", value: int) -> None:
@@ -38,7 +42,8 @@ class Limits:
     """Accepted messages of one agent that wait, queued and steering together."""
 
     record_bytes_max: int = field(default=16 * 1024 * 1024, validator=_is_positive_count)
-    """Approximate size of one record's data, or of one accepted content, as compact JSON."""
+    """Approximate size of one record's data as compact JSON. What is accepted for the log, as a
+    message with its source or as a reason, has to leave `RECORD_OWN_BYTES` of it to the record."""
 
     nesting_levels_max: int = field(default=250, validator=_is_nesting)
     """Lists and objects inside one another in one record's data, or in one accepted content."""

@@ -22,6 +22,7 @@ from .announcements import (
 )
 from .containment import attempt, log_failure, render_error
 from .errors import AgentDisposedError
+from .session.content import freeze_json
 from .session.log import Draft
 from .turn import AcceptedMessage, Context, Fate, Offer, Stop, Turn
 
@@ -36,6 +37,8 @@ __all__ = [
     "record_message",
     "record_result",
 ]
+
+CODE_CHARACTERS_MAX = 200
 
 
 # -- Messages --------------------------------------------------------------------------------------
@@ -203,7 +206,9 @@ def _close_turn(core: "Core") -> None:
         data["reason"] = reason
     if ending is Ending.ERROR and turn.error is not None:
         data["error"] = turn.error
-    turn.outcome = (ending.value, reason or (turn.error or {}).get("message"))
+    if reason is None and turn.error is not None:
+        reason = turn.error["message"]
+    turn.outcome = (ending.value, reason)
     core.log.append("turn/end", data)
 
 
@@ -256,10 +261,20 @@ def _report(core: "Core", _: object) -> None:
     step = 0 if turn.outcome is not None or turn.is_unopened else turn.step
     place_error(core, turn.number, step, error)
     if turn.outcome is None:
-        turn.error = {"step": step, "message": render_error(error)}
-        code = getattr(error, "code", None)
-        if type(code) is str:
-            turn.error["code"] = code
+        told: dict[str, object] = {"step": step, "message": render_error(error)}
+        code = _code_of(error)
+        if code is not None:
+            told["code"] = code
+        # Bounded by itself and frozen here, so that closing the turn cannot fail on it.
+        turn.error = freeze_json(told, what="error")
+
+
+def _code_of(error: Exception) -> str | None:
+    """Return a foreign error's own name for itself, if that is something a log can keep."""
+    code = getattr(error, "code", None)
+    if type(code) is not str or len(code) > CODE_CHARACTERS_MAX:
+        return None
+    return None if attempt(code.encode) else code
 
 
 def place_error(core: "Core", turn: int, step: int, error: Exception) -> None:

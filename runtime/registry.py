@@ -19,6 +19,7 @@ from .announcements import (
 from .core import AgentOptions, Core, Surroundings
 from .errors import CallerError, DuplicateIdError
 from .ports import Identifiers
+from .session.log import SessionLog
 from .session.records import Record
 from .session.store import Sessions
 from .teardown import Link, Teardown, wait_bounded
@@ -107,6 +108,7 @@ class AgentRegistry:
         self._default_model = default_model
         self._handles: dict[str, AgentHandle] = {}
         self._cores: dict[str, Core] = {}
+        self._reserved: set[str] = set()
         self._is_closed = False
 
     def get(self, agent_id: str) -> Agent | None:
@@ -140,13 +142,23 @@ class AgentRegistry:
 
         Raises:
             DuplicateIdError: an agent or a live session has this id; nothing was made.
-            CallerError: an id is empty, `cwd` is relative, or the runtime is closed.
+            CallerError: an id is empty, `cwd` is relative, the runtime is closed, or the call came
+                from another thread than the loop's.
             InvalidRecordError: the seed is no log.
 
         Clauses: D-37 F-13 F-37
         """
+        self._around.check_thread("create")
         agent_id, session_id = self._name(agent_id, session_id)
         log = self._sessions.prepare(session_id, cwd=cwd, seed=seed, parent=parent)
+        # A listener of session/created must not take the agent's id before it is registered.
+        self._reserved.add(agent_id)
+        try:
+            return self._make(agent_id, log, options)
+        finally:
+            self._reserved.discard(agent_id)
+
+    def _make(self, agent_id: str, log: SessionLog, options: AgentOptions) -> AgentHandle:
         core = Core(agent_id, log, self._with_default_model(options), self._around)
         agent = LiveAgent(core)
         detach = self._sessions.enter(log)
@@ -168,7 +180,7 @@ class AgentRegistry:
             if given is not None and (type(given) is not str or not given):
                 raise CallerError(f"create refused: {name} is {given!r}; give a string, or omit it")
         agent_id = agent_id or session_id or self._identifiers.new_id()
-        if agent_id in self._handles:
+        if agent_id in self._handles or agent_id in self._reserved:
             raise DuplicateIdError(
                 f"agent {agent_id!r} refused: an agent with this id lives; "
                 "dispose it first, or choose another id"

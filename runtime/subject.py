@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from statemachine import MACHINE, Machine
-from statemachine.conformance import Dropped, Observation, Offer, Seen, Stage
+from statemachine.conformance import Dropped, Observation, Offer, Projection, Seen, Stage
 
 from .agent import Agent, LiveAgent
 from .announcements import (
@@ -24,6 +24,7 @@ from .announcements import (
     StatusChanged,
 )
 from .assembly import Runtime, open_runtime
+from .core import Core
 from .limits import DEFAULT_LIMITS, Limits
 from .model import (
     AbortSignalLike,
@@ -90,15 +91,23 @@ class _StageModel:
             yield TextDelta(text)
 
 
-@frozen
+@define(eq=False)
 class _Life:
     """One incarnation of an agent, kept for observation after its end."""
 
     agent: Agent
     handle: AgentHandle
     session: Session
-    statuses: list[str] = field(factory=list)
-    discards: list[Dropped] = field(factory=list)
+    statuses: tuple[str, ...] = ()
+    discards: tuple[Dropped, ...] = ()
+    _log: tuple[Seen, ...] = ()
+
+    def log(self) -> tuple[Seen, ...]:
+        """Return the log as seen; costs only what was appended since the last look."""
+        events = self.session.events
+        if len(events) > len(self._log):
+            self._log += tuple(_seen(record) for record in events[len(self._log) :])
+        return self._log
 
 
 @define(eq=False)
@@ -192,9 +201,9 @@ class RuntimeSubject:
             return Observation(status=None)
         return Observation(
             status=life.agent.status.value,
-            log=tuple(_seen(record) for record in life.session.events),
-            discards=tuple(life.discards),
-            statuses=tuple(life.statuses),
+            log=life.log(),
+            discards=life.discards,
+            statuses=life.statuses,
             registered=self.runtime.agents.get(agent) is life.agent,
             in_store=self.runtime.sessions.get(life.session.header.id) is life.session,
         )
@@ -215,6 +224,22 @@ class RuntimeSubject:
         for life in self._lives.values():
             self._attach_probe(life.agent)
 
+    def project(self, cell: object) -> Projection:
+        """See `Projects`."""
+        assert isinstance(cell, Core)
+        return Projection(
+            agent=cell.id,
+            shape=cell.shape,
+            holding=cell.queues.holding,
+            has_open_turn=cell.log.open_turn is not None,
+            has_open_step=cell.log.open_step is not None,
+            is_unopened=cell.turn.is_unopened,
+            is_aborted=cell.turn.authority.signal.is_aborted,
+            announced=cell.announced,
+            waiters=sum(not waiter.done() for waiter in cell.waiters),
+            has_driver=cell.driver is not None,
+        )
+
     def _attach_probe(self, agent: Agent) -> None:
         assert isinstance(agent, LiveAgent)
         agent._core.probe = self._observe  # type: ignore[assignment]  # noqa: SLF001  # the inside
@@ -226,12 +251,12 @@ class RuntimeSubject:
             call(agent)
 
     def _on_status(self, notice: StatusChanged) -> None:
-        self._lives[notice.agent.id].statuses.append(notice.status.value)
+        self._lives[notice.agent.id].statuses += (notice.status.value,)
         self._call(f"status {notice.status.value}", notice.agent.id)
 
     def _on_discarded(self, notice: Discarded) -> None:
         dropped = Dropped(text_of(notice.content), notice.cause, notice.reason)
-        self._lives[notice.agent.id].discards.append(dropped)
+        self._lives[notice.agent.id].discards += (dropped,)
         self._call("discarded", notice.agent.id)
 
     def _on_record(self, notice: RecordAppended) -> None:

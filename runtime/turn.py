@@ -115,7 +115,7 @@ class Turn:
 
     failure: Exception | None = None
     """What the last failed visit raised."""
-    error: dict[str, Any] | None = None
+    error: FrozenObject | None = None
     """The error as `turn/end` will record it, once it was reported."""
     is_unopened: bool = False
     owes_yield: bool = False

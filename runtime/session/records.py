@@ -15,9 +15,10 @@ from typing import Any, Final, Literal, TypeAlias
 from attrs import define, field, frozen
 
 from runtime.errors import InvalidContentError, InvalidRecordError
-from runtime.limits import DEFAULT_LIMITS, Limits
+from runtime.limits import DEFAULT_LIMITS, RECORD_OWN_BYTES, Limits
 
 from .content import (
+    INTEGER_MAX,
     MEASURES,
     FrozenList,
     FrozenObject,
@@ -36,6 +37,7 @@ __all__ = [
     "Record",
     "RecordType",
     "calls_of",
+    "check_fits",
     "freeze_data",
 ]
 
@@ -53,6 +55,8 @@ ENDINGS: Final = (
     "interrupted",
 )
 """Why a turn ended."""
+
+_INTEGER_BYTES: Final = 8
 
 _FROZEN: Final[dict[type, type]] = {dict: FrozenObject, list: FrozenList}
 
@@ -85,6 +89,8 @@ class RecordType:
     fields: tuple[Field, ...]
     is_message: bool = False
     """It becomes part of the derived history, so it carries a placement."""
+    is_boundary: bool = False
+    """It opens or closes a turn or a step."""
     is_step_scoped: bool = field(init=False)
     classes: dict[str, type] = field(init=False, repr=False)
     required: frozenset[str] = field(init=False, repr=False)
@@ -118,7 +124,7 @@ _CALL_ID = Field("call_id", "string")
 RECORD_TYPES: Final[dict[str, RecordType]] = {
     declared.name: declared
     for declared in (
-        RecordType(name="turn/start", fields=(_TURN, Field("trigger", "object"))),
+        RecordType(name="turn/start", fields=(_TURN, Field("trigger", "object")), is_boundary=True),
         RecordType(
             name="user/message", fields=(_TURN, _MESSAGE_ID, _CONTENT, _SOURCE), is_message=True
         ),
@@ -130,7 +136,7 @@ RECORD_TYPES: Final[dict[str, RecordType]] = {
             name="prompt/blocked",
             fields=(_TURN, _MESSAGE_ID, _CONTENT, _SOURCE, Field("reason", "string")),
         ),
-        RecordType(name="step/start", fields=(_TURN, _STEP)),
+        RecordType(name="step/start", fields=(_TURN, _STEP), is_boundary=True),
         RecordType(name="assistant/chunk", fields=(_TURN, _STEP, Field("chunk", "object"))),
         RecordType(
             name="assistant/message",
@@ -155,7 +161,7 @@ RECORD_TYPES: Final[dict[str, RecordType]] = {
             ),
             is_message=True,
         ),
-        RecordType(name="step/end", fields=(_TURN, _STEP)),
+        RecordType(name="step/end", fields=(_TURN, _STEP), is_boundary=True),
         RecordType(
             name="turn/end",
             fields=(
@@ -164,6 +170,7 @@ RECORD_TYPES: Final[dict[str, RecordType]] = {
                 Field("reason", "string", is_required=False),
                 Field("error", "object", is_required=False),
             ),
+            is_boundary=True,
         ),
     )
 }
@@ -185,6 +192,19 @@ class Record:
     placement: Placement | None = None
     sources: tuple[int, ...] | None = None
     """The seqs of the records it was made from."""
+
+
+def check_fits(what: str, limits: Limits, *values: object) -> None:
+    """Check that frozen values leave room in one record for what the runtime adds to them.
+
+    Raises:
+        LimitError: they do not.
+
+    Clauses: A-08 D-52
+    """
+    size = sum(MEASURES[type(value)](value) for value in values)
+    if size > limits.record_bytes_max - RECORD_OWN_BYTES:
+        raise too_large(what, limits)
 
 
 def freeze_data(type_name: str, data: object, *, limits: Limits = DEFAULT_LIMITS) -> FrozenObject:
@@ -209,7 +229,8 @@ def freeze_data(type_name: str, data: object, *, limits: Limits = DEFAULT_LIMITS
     elif type(data) is not dict:
         raise InvalidRecordError(f"{type_name}: the data of a record must be an object")
     frozen_data = _freeze_fields(declared, data, limits)
-    if not declared.required <= data.keys():
+    # Every field is declared, so only a smaller number of them can lack one.
+    if len(data) < len(declared.classes) and not declared.required <= data.keys():
         missing = ", ".join(sorted(declared.required - data.keys()))
         raise InvalidRecordError(f"{type_name} needs the field {missing}")
     for each in declared.detailed:
@@ -230,6 +251,10 @@ def _freeze_fields(declared: RecordType, data: dict[str, Any], limits: Limits) -
                 raise _misfit(declared, name, value)
             value = freeze_json(value, what=f"{declared.name}.{name}", limits=limits)  # noqa: PLW2901 - its frozen form
             dict.__setitem__(frozen_data, name, value)
+        # Nearly all fields are one of these; looking up how to measure them costs more than this.
+        if expected is int and 0 <= value <= INTEGER_MAX:
+            size += _INTEGER_BYTES
+            continue
         if expected is str and value.isascii():
             size += len(value)
             continue
@@ -237,7 +262,8 @@ def _freeze_fields(declared: RecordType, data: dict[str, Any], limits: Limits) -
             size += MEASURES[expected](value)
         except UnfitError as unfit:
             raise InvalidContentError(f"{declared.name}.{name} {unfit}") from None
-    if size > limits.record_bytes_max:
+    # A boundary is made of what was accepted before; a turn that could not be closed helps nobody.
+    if size > limits.record_bytes_max and not declared.is_boundary:
         raise too_large(declared.name, limits)
     frozen_data.weight = size
     return frozen_data

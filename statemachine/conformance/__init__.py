@@ -4,6 +4,7 @@ What a runtime needs to become a subject is re-exported here and needs no extra.
 Hypothesis, which the extra `verify` brings.
 """
 
+from .refinement import Projection
 from .stage import Stage, StageError
 from .subject import Dropped, MakeSubject, Observation, Offer, Seen, Subject
 
@@ -12,6 +13,7 @@ __all__ = [
     "MakeSubject",
     "Observation",
     "Offer",
+    "Projection",
     "Seen",
     "Stage",
     "StageError",

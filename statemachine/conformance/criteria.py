@@ -34,8 +34,7 @@ class Need:
 
     def __str__(self) -> str:
         where = {Side.SPECIFICATION: " of the specification", Side.RUNTIME: " of running code"}
-        cited = f" for {self.clause}" if self.clause else ""
-        return f"`{self.kind}` check{where[self.side] if self.side else ''}{cited}"
+        return f"`{self.kind}` check{where[self.side] if self.side else ''}"
 
 
 @frozen(kw_only=True)

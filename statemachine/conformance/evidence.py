@@ -23,7 +23,8 @@ class Engine(StrEnum):
     HUNT = "hunt"
     SCHEDULES = "schedules"
     CASES = "cases"
-    PARTS = "parts"
+    TESTS = "tests"
+    """Directed tests: one run each, good for what is no matter of interleavings."""
 
 
 class Side(StrEnum):

@@ -3,18 +3,20 @@
 Theory. An outsider sees a status, a log, discards and announcements; what waits inside can only be
 inferred from what was asked. So every act gets a number from one clock, and each accepted message
 is followed from its acceptance to its one fate: *waiting*; drained into the *batch* of a turn, from
-the moment the turn's `turn/start` is in the log; *doomed* by the cancel or the dispose that found it
-waiting; then recorded or discarded. The ledger only keeps books; the oracles judge.
+the moment the turn's `turn/start` is in the log; *doomed* by the cancel or the dispose that found
+it waiting; then recorded or discarded. The ledger only keeps books; the oracles judge.
 """
 
-import asyncio
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define, field, frozen
 
 from .subject import Dropped, Observation, Seen
+
+if TYPE_CHECKING:
+    import asyncio
 
 __all__ = ["Call", "Context", "Ledger", "Message", "Stop", "TurnNote", "Verb", "Waiter"]
 
@@ -180,7 +182,8 @@ class Ledger:
     """Every point at which a listener was called, in order."""
     quiet: int = 0
     """The last moment at which nothing ran and nothing waited, as far as an outsider sees."""
-    models_asked: int = 0
+    announced: str = "idle"
+    """The last status that was announced; a new agent is idle and nobody says so."""
     flush_owed: int | None = None
     """How many flushes had been seen when the last driven turn ended; None once one came."""
 

@@ -134,11 +134,8 @@ class Outsider:
             return
         assert isinstance(self.subject, Steers)
         before = self.look()
-        self._accept(text, before)
+        self._accept(text, before, steered=before.status)
         self.subject.steer(self.agent, text)
-        self.tally[
-            "INV-09 steer running" if before.status == "running" else "INV-09 steer idle"
-        ] += 1
 
     def cancel(self, reason: str | None) -> None:
         """Cancel; what waited must be discarded by this very call, and nothing means nothing."""

@@ -85,7 +85,7 @@ def _criterion(item: Item) -> Iterable[Check]:
             criterion=item["id"],
             name=each["name"],
             kind=Kind(each["kind"]),
-            engine=Engine.PARTS,
+            engine=Engine(each.get("engine", Engine.TESTS)),
             explored=int(each["explored"]),
             clauses=tuple(each.get("clauses", ())),
             why=each.get("why") or None,

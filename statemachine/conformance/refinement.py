@@ -202,18 +202,48 @@ def judge_projection(cell: Projection, shape: Shape) -> None:
         Violation: they differ.
     """
     if cell.holding is not shape.inbox:
-        _differs("INV-03", "C-01 C-16", cell.agent, shape, f"the inbox is {shape.inbox}", cell.holding.value)
+        _differs(
+            "INV-03",
+            "C-01 C-16",
+            cell.agent,
+            shape,
+            f"the inbox is {shape.inbox}",
+            cell.holding.value,
+        )
     if cell.has_open_turn != shape.is_turn_open and not cell.is_unopened:
-        _differs("INV-06", "B-130", cell.agent, shape, f"open turn: {shape.is_turn_open}", cell.has_open_turn)
+        _differs(
+            "INV-06",
+            "B-130",
+            cell.agent,
+            shape,
+            f"open turn: {shape.is_turn_open}",
+            cell.has_open_turn,
+        )
     if cell.has_open_step != (shape.window in _STEP_WINDOWS):
         expected = f"open step: {shape.window in _STEP_WINDOWS}"
         _differs("INV-06", "B-130", cell.agent, shape, expected, cell.has_open_step)
     if shape.window in _TURN_WINDOWS and cell.is_aborted != shape.is_stopped:
-        _differs("INV-05", "B-114 B-115", cell.agent, shape, f"aborted: {shape.is_stopped}", cell.is_aborted)
+        _differs(
+            "INV-05",
+            "B-114 B-115",
+            cell.agent,
+            shape,
+            f"aborted: {shape.is_stopped}",
+            cell.is_aborted,
+        )
     if cell.announced is not shape.status:
-        _differs("A-41", "A-40 A-42", cell.agent, shape, f"announced {shape.status}", cell.announced)
+        _differs(
+            "A-41", "A-40 A-42", cell.agent, shape, f"announced {shape.status}", cell.announced
+        )
     if shape.marker is Marker.ARMED and shape.status not in (Status.CANCELLED, Status.DISPOSED):
-        _differs("INV-04", "B-104", cell.agent, shape, "armed only while cancelled or disposed", shape.status)
+        _differs(
+            "INV-04",
+            "B-104",
+            cell.agent,
+            shape,
+            "armed only while cancelled or disposed",
+            shape.status,
+        )
     if shape.window in _RESTS and cell.waiters:
         _differs("INV-08", "A-65 A-80", cell.agent, shape, "no waiters", cell.waiters)
 

@@ -155,7 +155,9 @@ class Suite:
         )
         if self.candidates is None:
             return failure
-        path = write_candidate(self.candidates, error, self.subject_name, inside=self.level == "inside")
+        path = write_candidate(
+            self.candidates, error, self.subject_name, inside=self.level == "inside"
+        )
         command = f"python -m pytest {path}"
         return evolve(failure, candidate=str(path), replay=command)
 

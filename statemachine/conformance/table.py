@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from .criteria import CRITERIA, Criterion
-from .evidence import Engine
+from .evidence import Engine, Side
 from .verdict import Judgement, RowVerdict, Ruling
 
 __all__ = ["criteria_table", "verdict_table"]
@@ -17,7 +17,9 @@ _LETTERS = {"always": "A", "sometimes": "S", "eventually": "E"}
 
 def verdict_table(judgement: Judgement, *, is_coloured: bool = False) -> list[str]:
     """Return the lines: every row, then the totals, the canaries and what cannot be relied on."""
-    lines = ["row     kind  verdict    statement"]
+    lines = [
+        "row     kind  verdict    statement   (checks: engine, how many, how often it came up)"
+    ]
     for ruling in judgement.rulings:
         lines += _row(ruling, judgement, is_coloured=is_coloured)
     return [*lines, "", *_totals(judgement)]
@@ -43,9 +45,8 @@ def _row(ruling: Ruling, judgement: Judgement, *, is_coloured: bool) -> list[str
     if is_coloured:
         verdict = f"\033[{_COLOURS[ruling.verdict]}m{verdict}\033[0m"
     lines = [f"{row.id}  {_kinds(row):4}  {verdict}  {row.short}"]
-    checked = _checked_by(ruling, judgement)
-    if checked:
-        lines += _wrapped(f"checked: {checked}")
+    for checked in _checked_by(ruling, judgement):
+        lines += _wrapped(checked)
     if ruling.killers:
         lines += _wrapped(f"kills: {_some(each.id for each in ruling.killers)}")
     if row.assumed and ruling.verdict is RowVerdict.HOLDS:
@@ -55,18 +56,20 @@ def _row(ruling: Ruling, judgement: Judgement, *, is_coloured: bool) -> list[str
     return lines
 
 
-def _checked_by(ruling: Ruling, judgement: Judgement) -> str:
-    parts = []
+def _checked_by(ruling: Ruling, judgement: Judgement) -> list[str]:
+    """Say who looked how often; what was found about the specification apart if it is not ours."""
+    parts: dict[Side, list[str]] = {Side.SPECIFICATION: [], Side.RUNTIME: []}
     for engine in Engine:
         checks = [each for each in ruling.checks if each.engine is engine]
         if checks:
             explored = sum(each.explored for each in checks)
-            is_theory = engine in (Engine.EXPLORER, Engine.LABELLED)
-            whose = (
-                "" if judgement.owns_specification or not is_theory else " (of the specification)"
-            )
-            parts.append(f"{engine} {len(checks)} x {explored:,}{whose}")
-    return ", ".join(parts)
+            parts[checks[0].side].append(f"{engine} {len(checks)} ({explored:,})")
+    theory, practice = (", ".join(parts[side]) for side in (Side.SPECIFICATION, Side.RUNTIME))
+    if judgement.owns_specification:
+        together = ", ".join(filter(None, (theory, practice)))
+        return [f"checks: {together}"] if together else []
+    lines = [f"checks: {practice}"] if practice else []
+    return [*lines, f"of the specification, not of this runtime: {theory}"] if theory else lines
 
 
 def _totals(judgement: Judgement) -> list[str]:

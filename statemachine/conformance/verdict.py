@@ -12,7 +12,7 @@ from enum import StrEnum
 from attrs import frozen
 
 from .criteria import CRITERIA, Criterion, Need
-from .evidence import Canary, Check, Evidence, PlantedFault, Side
+from .evidence import Canary, Check, Engine, Evidence, PlantedFault, Side
 
 __all__ = ["Exit", "Judgement", "RowVerdict", "Ruling", "judge"]
 
@@ -153,12 +153,14 @@ def _doubts(
     """Say everything that keeps an unbroken row from holding."""
     doubts = [row.later] if row.later else []
     if not row.later:
-        needs = [
-            each for each in row.needs if owns_specification or each.side is not Side.SPECIFICATION
-        ]
-        doubts += [f"no {need}" for need in needs if not _is_met(need, checks, owns_specification)]
-        if doubts:
-            doubts += [f"{name} did not run: {why}" for name, why in evidence.skipped.items()]
+        doubts += _told(
+            need
+            for need in row.needs
+            if (owns_specification or need.side is not Side.SPECIFICATION)
+            and not _is_met(need, checks, owns_specification)
+        )
+        if doubts and evidence.skipped:
+            doubts.append(f"did not run: {', '.join(evidence.skipped)}")
     doubts += [f"{each.name} never came up" for each in checks if each.explored == 0]
     survivor = next((each for each in faults if each.is_survivor), None)
     if survivor is not None:
@@ -166,12 +168,21 @@ def _doubts(
     return doubts
 
 
+def _told(unmet: Iterable[Need]) -> list[str]:
+    """Say what is missing, the clauses together."""
+    needs = list(unmet)
+    told = [f"no {need}" for need in needs if need.clause is None]
+    clauses = " ".join(need.clause for need in needs if need.clause is not None)
+    return [*told, f"nothing looked at {clauses}"] if clauses else told
+
+
 def _is_met(need: Need, checks: Iterable[Check], owns_specification: bool) -> bool:  # noqa: FBT001
+    """Say whether a check answers a need; a directed test answers only for the clause it cites."""
     return any(
         each.kind is need.kind
         and each.explored > 0
         and (need.side is None or each.side is need.side)
         and (owns_specification or each.side is Side.RUNTIME)
-        and (need.clause is None or need.clause in each.clauses)
+        and (each.engine is not Engine.TESTS if need.clause is None else need.clause in each.clauses)
         for each in checks
     )

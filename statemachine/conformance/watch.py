@@ -245,6 +245,7 @@ class Watch:
         for status in after.statuses[len(before.statuses) :]:
             self.story.saw(f"{ledger.agent}: status {status}", self._depth)
             self._judge(_ANNOUNCED, "announced", ledger, status)
+            ledger.announced = status
         for dropped in after.discards[len(before.discards) :]:
             words = f"{ledger.agent}: {dropped.text} discarded, {dropped.cause}: {dropped.reason}"
             self.story.saw(words, self._depth)

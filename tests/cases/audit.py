@@ -88,7 +88,7 @@ def _check_balance(records: Sequence[Record]) -> None:
                 assert open_calls == [], f"{place}: {open_calls} have no result"
                 step = None
             case "assistant/message":
-                open_calls += [call["call_id"] for call in calls_of(record.data["content"])]
+                open_calls += calls_of(record.data["content"])
             case "tool/result":
                 assert record.data["call_id"] in open_calls, f"{place}: a second result"
                 open_calls.remove(record.data["call_id"])
@@ -121,12 +121,23 @@ def _check_fates(world: "World") -> None:
     )
     for agent in world.agents:
         for turn in {record.data["turn"] for record in world.records(agent)}:
-            orders = [
-                int(record.data["message_id"].removeprefix("m"))
-                for record in world.records(agent)
-                if record.type == "user/message" and record.data["turn"] == turn
-            ]
-            assert orders == sorted(orders), f"turn {turn} of {agent} recorded {orders}"
+            _check_turn(agent, turn, world)
+        assert world.ends.get(agent, len(world.records(agent))) == len(world.records(agent)), (
+            f"{agent} recorded something after its teardown"
+        )
+
+
+def _check_turn(agent: str, turn: int, world: "World") -> None:
+    """Messages stand in the order in which they were accepted, and no cancel lies between two."""
+    messages = [
+        (record.type, int(record.data["message_id"].removeprefix("m")))
+        for record in world.records(agent)
+        if record.data["turn"] == turn and record.type in _MESSAGE_TYPES
+    ]
+    prompts = [order for kind, order in messages if kind == "user/message"]
+    assert prompts == sorted(prompts), f"turn {turn} of {agent} recorded {prompts}"
+    epochs = {world.epochs[agent][order - 1] for _, order in messages}
+    assert len(epochs) <= 1, f"turn {turn} of {agent} joins work from both sides of a cancel"
 
 
 def _check_waits(world: "World") -> None:

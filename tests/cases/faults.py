@@ -3,7 +3,7 @@
 Each says what a careless runtime would do; most of them are what the reports were about.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from .world import PLANTED
 
 __all__ = ["FAULTS", "planted"]
 
+_BEFORE_A_STEP: Final = (Window.PROMPTS, Window.ASSEMBLY, Window.PRE_STEP)
 _BUSY: Final = (Status.RUNNING, Status.CANCELLED)
 
 Table = tuple[Any, ...]
@@ -101,9 +102,7 @@ def _stop_overlooked(_: Patch) -> None:
     """A step opens although the turn was stopped before it."""
     _change(
         lambda row: (
-            row.on is Input.DONE
-            and row.where[0] in (Window.PROMPTS, Window.ASSEMBLY, Window.PRE_STEP, Window.REQUEST)
-            and row.when.name == "stopped"
+            row.on is Input.DONE and row.where[0] in _BEFORE_A_STEP and row.when.name == "stopped"
         )
     )
 
@@ -202,6 +201,25 @@ def _unopened_batch_lost(_: Patch) -> None:
 
 
 @_fault
+def _dispose_drops_silently(_: Patch) -> None:
+    """A dispose empties the inbox and tells nobody."""
+
+    def silence(row: Any) -> Any:
+        if row.on is not Input.DISPOSE:
+            return row
+        return evolve(row, commands=tuple(c for c in row.commands if c is not Command.DISCARD))
+
+    PLANTED.set(Machine(table=map(silence, MACHINE.table)))
+
+
+@_fault
+def _idle_not_announced(_: Patch) -> None:
+    """After a turn that never opened nobody hears that the agent rests."""
+    chosen = _rows(Input.DONE, Window.ANNOUNCE_RUNNING, "cancelled")
+    _silence(chosen, Command.ANNOUNCE)
+
+
+@_fault
 def _disposed_accepts(_: Patch) -> None:
     """A message for a disposed agent is queued."""
     _change(_rows(Input.SEND, Window.PARKED, "disposed"))
@@ -255,6 +273,7 @@ def _steering_dropped_silently(patch: Patch) -> None:
 @_fault
 def _steering_twice(patch: Patch) -> None:
     """Steering that is recorded stays in the inbox for the next cancel to drop."""
+
     def keep(queues: Queues[Any]) -> list[Any]:
         return list(queues.steering)
 
@@ -307,6 +326,21 @@ def _reason_lost(patch: Patch) -> None:
     """An aborted turn ends with the default reason."""
     fire = AbortAuthority.fire
     patch.setattr(AbortAuthority, "fire", lambda self, _: fire(self, "cancelled"))
+
+
+@_fault
+def _nobody_is_interrupted(patch: Patch) -> None:
+    """A step opens behind a stop, its model is asked, and its stream runs to the end."""
+    chosen = (Window.STEP_START, Window.REQUEST, *_BEFORE_A_STEP)
+    _change(
+        lambda row: row.on is Input.DONE and row.where[0] in chosen and row.when.name == "stopped"
+    )
+
+    async def to_the_end(body: Coroutine[Any, Any, Any], _: AbortAuthority) -> Any:
+        return await body
+
+    patch.setattr(driver, "run_cooperative", to_the_end)
+    patch.setattr(driver, "_is_stopped", lambda _: False)
 
 
 @_fault

@@ -127,6 +127,11 @@ class World:
     """Of the waiters of the case, in order; the bystander's are not among them."""
     teardowns: list[Teardown] = field(factory=list)
     reports: list[tuple[TeardownReport, Release]] = field(factory=list)
+    ends: dict[str, int] = field(factory=dict)
+    """How many records a disposed agent had when its teardown was over."""
+    cancels: int = 0
+    epochs: dict[str, list[int]] = field(factory=dict)
+    """For each message that an agent accepted, in order, how many cancels came before it."""
     announced_in_calls: list[str] = field(factory=list)
     notes: dict[str, Any] = field(factory=dict)
     flushes_begun: int = 0
@@ -153,10 +158,14 @@ class World:
 
     def _offer(self, verb: Callable[[str, str], None], text: str, agent: str) -> None:
         before = len(self.statuses(agent))
+        # Noted first: what listeners send inside the call is accepted behind it.
+        epochs = self.epochs.setdefault(agent, [])
+        epochs.append(self.cancels)
         try:
             verb(agent, text)
         except AgentDisposedError as error:
             assert "disposed" in str(error)
+            epochs.pop()
             self.refused.append(text)
         self.announced_in_calls += self.statuses(agent)[before:]
 
@@ -169,6 +178,7 @@ class World:
 
     def cancel(self, reason: str | None = None, agent: str = "a") -> None:
         """Cancel."""
+        self.cancels += 1
         self.subject.cancel(agent, reason)
 
     def dispose(self, agent: str = "a") -> None:
@@ -176,10 +186,11 @@ class World:
         teardown = self.subject.dispose(agent)
         assert isinstance(teardown, Teardown)
         self.teardowns.append(teardown)
-        self.stage.spawn(self._join(teardown), f"disposer {len(self.teardowns)}")
+        self.stage.spawn(self._join(teardown, agent), f"disposer {len(self.teardowns)}")
 
-    async def _join(self, teardown: Teardown) -> None:
+    async def _join(self, teardown: Teardown, agent: str) -> None:
         report = await teardown
+        self.ends[agent] = len(self.records(agent))
         self.reports.append((report, self.look()))
 
     def wait(self) -> None:

@@ -102,7 +102,7 @@ def test_a_chunk_is_recorded_as_plain_json(chunk: Chunk, expected: dict[str, Any
         ToolCallDelta("c", "n", {}),  # type: ignore[arg-type]
         Finish(FinishKind.ERROR, message=5),  # type: ignore[arg-type]
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_what_is_no_chunk_is_the_models_error(chunk: Any) -> None:  # noqa: ANN401 - anything at all
     """The model is at fault, and the error says what it yielded."""

@@ -25,9 +25,12 @@ class Siblings(Oracle):
                 )
 
     def announced(self, ledger: Ledger, status: str) -> None:
-        """Nobody is disposed but by a dispose."""
+        """Nobody is stopped but by a call."""
         if status == "disposed" and ledger.disposed is None:
             raise Violation("INV-10", "A-49", f"nobody disposed {ledger.agent}", "status disposed")
+        if status == "cancelled" and not ledger.cancels:
+            expected = f"nobody cancelled {ledger.agent}"
+            raise Violation("INV-10", "A-27 A-50 B-37", expected, "status cancelled")
 
 
 class TeardownOrder(Oracle):
@@ -96,9 +99,6 @@ class TeardownOrder(Oracle):
                 "agent/disposed comes when the agent is unregistered and its session still attached",
                 f"registered: {now.registered}, in the store: {now.in_store}",
             )
-
-    def dropped_order(self, ledger: Ledger) -> None:
-        """Reserved for subjects that tell discards apart by time."""
 
     def recorded(self, ledger: Ledger, record: Seen) -> None:
         """Nothing is recorded once the agent is gone."""

@@ -63,11 +63,6 @@ class IdleCancel(Oracle):
                 record.text,
             )
 
-    def announced(self, ledger: Ledger, status: str) -> None:
-        """`cancelled` is announced only after a cancel."""
-        if status == "cancelled" and not ledger.cancels:
-            raise Violation("INV-04", "A-27 A-41", "cancelled only after a cancel", "no cancel yet")
-
 
 class StoppedTurn(Oracle):
     """INV-05: a stopped turn begins nothing more and ends with the first reason."""
@@ -231,7 +226,7 @@ class LegalStatuses(Oracle):
 
     def announced(self, ledger: Ledger, status: str) -> None:
         """Each announced status may follow the one before."""
-        before = ledger.seen.statuses[-1] if ledger.seen.statuses else "idle"
+        before = ledger.announced
         if (before, status) not in _MOVES:
             raise Violation("A-41", "A-39 A-40 A-41 A-42", f"a legal move from {before}", status)
 
