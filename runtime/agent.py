@@ -22,7 +22,7 @@ from .session.log import Session
 from .session.records import check_fits
 from .turn import Context, Fate, Offer, Stop
 
-__all__ = ["Agent", "LiveAgent", "check_thread", "offer"]
+__all__ = ["Agent", "LiveAgent", "offer"]
 
 
 @runtime_checkable
@@ -166,13 +166,13 @@ class LiveAgent:
     def inject(self, content: object, *, source: object = None) -> None:
         """See `Agent`."""
         core = self._core
-        check_thread(core, "inject")
+        _check_usable(core, "inject")
         core.call(Input.INJECT, Context(*_accept("inject", core, content, source)))
 
     def cancel(self, reason: str | None = None) -> None:
         """See `Agent`."""
         core = self._core
-        check_thread(core, "cancel")
+        _check_usable(core, "cancel")
         if reason is None:
             reason = "cancelled"
         if type(reason) is not str:
@@ -191,7 +191,7 @@ class LiveAgent:
     async def when_idle(self) -> None:
         """See `Agent`."""
         core = self._core
-        check_thread(core, "when_idle")
+        _check_usable(core, "when_idle")
         if core.shape.is_quiescent:
             return
         if asyncio.current_task() in core.own_tasks:
@@ -210,15 +210,18 @@ class LiveAgent:
         return f"<agent {self.id} {self.status}>"
 
 
-def check_thread(core: Core, verb: str) -> None:
-    """Refuse a call from another thread than the loop's.
+def _check_usable(core: Core, verb: str) -> None:
+    """Refuse a call from another thread than the loop's, or to an agent whose driver is dead.
 
     Raises:
-        CallerError: it is one.
+        CallerError: the call comes from another thread.
+        BaseException: the defect of this runtime that the driver died of.
 
-    Clauses: A-60
+    Clauses: A-60 B-131
     """
     core.around.check_thread(f"{verb} of agent {core.id!r}")
+    if core.defect is not None:
+        raise core.defect
 
 
 def _accept(
@@ -242,7 +245,7 @@ def offer(
 
     Clauses: A-07 A-08 A-63 A-81
     """
-    check_thread(core, input.value)
+    _check_usable(core, input.value)
     accepted, origin = _accept(input.value, core, content, source)
     limits = core.limits
     if len(core.queues) >= limits.inbox_messages_max:

@@ -7,7 +7,6 @@ in its new state. Nothing here looks at the status to decide; what is to be done
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
@@ -18,7 +17,7 @@ from statemachine import Decision, Input, Machine, Queues, Shape, Status, Window
 from .abort import Cancellations
 from .announcements import SESSION_EVENT, SESSION_FLUSH, Bus, RecordAppended, SessionNotice
 from .containment import attempt_awaited, log_defect, log_failure, log_line
-from .errors import CallerError, ModelError
+from .errors import CallerError, LimitError, ModelError
 from .limits import Limits
 from .model import Model
 from .obey import OBEY, place_error
@@ -71,7 +70,7 @@ class Surroundings:
 
 
 def _ignore(*_: object) -> None:
-    """Observe nothing; what `Core.probe` is in production."""
+    """Do nothing; what `Core.dispose` does until an owner has the handle."""
 
 
 @define(eq=False)
@@ -87,7 +86,7 @@ class Core:
     """The public `Agent`, for notices."""
     dispose: Callable[[], object] = _ignore
     """Starts the teardown, as the owner's handle does."""
-    probe: Callable[..., None] = _ignore
+    probe: Callable[..., None] | None = None
     """Told of every decision before it is obeyed, for refinement; nothing in production."""
 
     machine: Machine = field(init=False)
@@ -112,6 +111,8 @@ class Core:
     waiters: "dict[asyncio.Future[None], None]" = field(init=False, factory=dict)
     exited: "asyncio.Future[None]" = field(init=False)
     driver: "asyncio.Task[None] | None" = field(init=False, default=None)
+    defect: BaseException | None = field(init=False, default=None)
+    """What the driver died of, if it did: a bug of this runtime."""
     own_tasks: "set[asyncio.Task[Any] | None]" = field(init=False, factory=set)
     """The driver's task and the children it waits for: these must not wait for the agent."""
     owed: "set[asyncio.Task[Any]]" = field(init=False, factory=set)
@@ -144,7 +145,10 @@ class Core:
         before = self.shape
         decision = self.machine.decide(before, input)
         self.shape = decision.shape
-        self.probe(self, before, input, decision)
+        if self.probe is not None:
+            self.probe(self, before, input, decision)
+        if not decision.commands:
+            return decision
         # A call made from an abort callback takes effect at once, but what it announces waits until
         # every callback has run and this decision has placed all of its own.
         self.outbox.holds += 1
@@ -158,8 +162,19 @@ class Core:
     def call(self, input: Input, argument: object = None) -> None:
         """Post an input from outside and deliver what it caused, unless a delivery is under way.
 
-        Clauses: A-71
+        Raises:
+            LimitError: a listener called, at the end of a chain of notices that is too long.
+
+        Clauses: A-71 G-34
         """
+        # A listener that always causes what it listens to would never let the outbox run empty. A
+        # dispose ends such a chain and is never refused.
+        if self.outbox.depth > self.limits.nested_announcements_max and input is not Input.DISPOSE:
+            raise LimitError(
+                f"{input.value} of agent {self.id!r} refused: its announcements have caused each "
+                f"other more than nested_announcements_max={self.limits.nested_announcements_max} "
+                "times; break the circle in which a listener causes what it listens to"
+            )
         try:
             self.post(input, argument)
         finally:
@@ -217,6 +232,7 @@ class Core:
     def _break_down(self, bug: BaseException | None) -> None:
         # Nothing can be promised about this agent any more, but nobody may wait for it for ever.
         failure = bug or AssertionError("the driver ended in the middle of its work")
+        self.defect = failure
         log_defect(failure, f"the driver of agent {self.id}")
         for waiter in (*self.waiters, self.exited, *self._watchers()):
             if not waiter.done():
@@ -228,16 +244,6 @@ class Core:
         for message in chain.from_iterable(waiting):
             if message.watcher is not None:
                 yield message.watcher
-
-    @contextmanager
-    def counted_as_own(self) -> Iterator[None]:
-        """Count the running task as the agent's own: it must not wait for the agent."""
-        task = asyncio.current_task()
-        self.own_tasks.add(task)
-        try:
-            yield
-        finally:
-            self.own_tasks.discard(task)
 
     def child(self, body: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
         """Start a task that this agent's driver waits for."""
@@ -278,7 +284,7 @@ class Core:
         Raises:
             ExceptionGroup: somebody could not; everybody was asked.
 
-        Clauses: E-37
+        Clauses: D-53 G-25
         """
         covered = len(self.log.events)
         await self.bus.parallel(SESSION_FLUSH, SessionNotice(session=self.log.session), self.child)

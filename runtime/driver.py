@@ -9,8 +9,8 @@ the cycle knows what comes next, and it knows it from the machine.
 Cancellation and failure are met once, in the cycle, and never in a visit.
 """
 
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from statemachine import WINDOWS, Input, Patience, Window
@@ -47,34 +47,39 @@ async def drive(core: Core) -> None:
     Clauses: A-77 B-93 B-95 F-40
     """
     cancellations = core.cancellations = Cancellations(on_stranger=core.dispose)
-    with core.counted_as_own():
-        while True:
-            outcome = await _visit(core, cancellations)
-            decision = core.post(outcome)
-            core.outbox.deliver()
-            if decision.shape.window in _RESTS:
-                break
+    task = asyncio.current_task()
+    # Whatever runs on this task must not wait for the agent.
+    core.own_tasks.add(task)
+    try:
+        await _run_turns(core, cancellations)
+    finally:
+        core.own_tasks.discard(task)
     if cancellations.answered:
         reraise()
 
 
-async def _visit(core: Core, cancellations: Cancellations) -> Input:
-    """Return the outcome of visiting the present window; the step boundary of every failure."""
+async def _run_turns(core: Core, cancellations: Cancellations) -> None:
+    """Visit, post, deliver; the step boundary of every failure."""
     while True:
         try:
             outcome = VISITS[core.shape.window](core)
-            if isinstance(outcome, Input):
-                return outcome
-            core.waits_since_ms = core.around.clock.now_ms()
-            return await cancellations.settle(outcome)
+            if not isinstance(outcome, Input):
+                core.waits_since_ms = core.around.clock.now_ms()
+                outcome = await cancellations.settle(outcome)
         except CutError:
-            return Input.CUT
+            outcome = Input.CUT
         except StrangersCancellationError:
             # The visit was unwound. With the dispose in effect, visiting again only closes up.
             core.dispose()
+            continue
         except Exception as error:  # the step boundary
             core.turn.failure = error
-            return Input.FAILED
+            outcome = Input.FAILED
+        decision = core.post(outcome)
+        core.outbox.deliver()
+        # Not the shape of now: whoever was told of the rest may have started another driver.
+        if decision.shape.window in _RESTS:
+            return
 
 
 # -- Before the turn -------------------------------------------------------------------------------
@@ -180,7 +185,7 @@ async def _consume(core: Core) -> None:
         # A child task may have been stopped before its first step; then nobody is asked (B-134).
         return
     answer = turn.model.stream(turn.request, signal)
-    async with _closed_at_the_end(answer):
+    try:
         async for chunk in answer:
             # Read before every append: what a stopped stream still says is nobody's (B-18).
             if _is_stopped(core):
@@ -191,21 +196,15 @@ async def _consume(core: Core) -> None:
             data = {"turn": turn.number, "step": turn.step, "chunk": chunk_to_json(chunk)}
             turn.chunk_seqs.append(core.log.append("assistant/chunk", data).seq)
             core.outbox.deliver()
-
-
-def _is_stopped(core: Core) -> bool:
-    return core.turn.authority.signal.is_aborted
-
-
-@asynccontextmanager
-async def _closed_at_the_end(answer: object) -> AsyncIterator[None]:
-    try:
-        yield
     finally:
         # An iterator need not be a generator; one that is has clean-up to do.
         close = getattr(answer, "aclose", None)
         if close is not None:
             await close()
+
+
+def _is_stopped(core: Core) -> bool:
+    return core.turn.authority.signal.is_aborted
 
 
 def result(core: Core) -> Outcome:

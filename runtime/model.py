@@ -85,6 +85,9 @@ class Finish:
     message: str | None = None
 
 
+_PLAIN_STOP: Final = Finish(FinishKind.STOP)
+
+
 Chunk: TypeAlias = TextDelta | ReasoningDelta | ToolCallDelta | Usage | Finish
 """One element of a model's stream."""
 
@@ -191,9 +194,6 @@ def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
     Raises:
         ModelError: it is no chunk, or a field of it is not of its type.
     """
-    if not isinstance(chunk, Chunk):
-        kind = type(chunk).__name__  # type: ignore[unreachable]
-        raise ModelError(f"the model yielded a {kind}, which is no chunk", code="bad-chunk")
     match chunk:
         case TextDelta():
             return {"type": "text", "text": _string(chunk.text, "text")}
@@ -211,7 +211,13 @@ def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
         case Finish():
             return _finish_to_json(chunk)
         case _:
-            assert_never(chunk)
+            # By its type it cannot be; but a model is foreign code, and types bind nobody.
+            raise _foreign(chunk)
+
+
+def _foreign(chunk: object) -> ModelError:
+    kind = type(chunk).__name__
+    return ModelError(f"the model yielded a {kind}, which is no chunk", code="bad-chunk")
 
 
 def _finish_to_json(chunk: Finish) -> dict[str, Any]:
@@ -244,10 +250,12 @@ def assemble(chunks: Iterable[Chunk]) -> Reply:
     blocks: list[dict[str, Any]] = []
     by_call: dict[str, dict[str, Any]] = {}
     usage: dict[str, Any] | None = None
-    finish = Finish(FinishKind.STOP)
+    finish = _PLAIN_STOP
     for chunk in chunks:
         piece = chunk_to_json(chunk)
         match chunk:
+            case TextDelta() | ReasoningDelta():
+                _add_text(piece, blocks)
             case Finish():
                 finish = chunk
                 break
@@ -255,8 +263,6 @@ def assemble(chunks: Iterable[Chunk]) -> Reply:
                 usage = chunk.data
             case ToolCallDelta():
                 _add_call(piece, blocks, by_call)
-            case TextDelta() | ReasoningDelta():
-                _add_text(piece, blocks)
             case _:
                 assert_never(chunk)
     reply = Reply(
@@ -320,6 +326,3 @@ class EchoModel:
         if text:
             yield TextDelta(text)
         yield _PLAIN_STOP
-
-
-_PLAIN_STOP: Final = Finish(FinishKind.STOP)

@@ -19,18 +19,21 @@ class Outbox:
     Clauses: A-42 A-70 A-71
     """
 
-    __slots__ = ("_bus", "_is_delivering", "_notices", "holds")
+    __slots__ = ("_bus", "_is_delivering", "_notices", "depth", "holds")
 
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
-        self._notices: list[tuple[Announcement[Any], Any]] = []
+        self._notices: list[tuple[Announcement[Any], Any, int]] = []
         self._is_delivering = False
+        self.depth = 0
+        """How long the chain of notices is, each caused by a listener of the one before, that led
+        to the one being delivered; 0 outside of a delivery."""
         self.holds = 0
         """How many decisions are being obeyed, one inside the other; nothing leaves meanwhile."""
 
     def place(self, announcement: Announcement[P], notice: P) -> None:
         """Put a notice behind all that were placed before."""
-        self._notices.append((announcement, notice))
+        self._notices.append((announcement, notice, self.depth + 1))
 
     def deliver(self) -> None:
         """Deliver until nothing is left, unless somebody up the stack already does."""
@@ -40,7 +43,7 @@ class Outbox:
         done = 0
         try:
             while done < len(self._notices):
-                announcement, notice = self._notices[done]
+                announcement, notice, self.depth = self._notices[done]
                 done += 1
                 contain(
                     self._bus.emit, announcement, notice, what=announcement.name, who="the runtime"
@@ -48,3 +51,4 @@ class Outbox:
         finally:
             del self._notices[:done]
             self._is_delivering = False
+            self.depth = 0

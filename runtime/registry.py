@@ -8,7 +8,7 @@ from attrs import evolve
 
 from statemachine import Input
 
-from .agent import Agent, LiveAgent, check_thread
+from .agent import Agent, LiveAgent
 from .announcements import (
     AGENT_CREATED,
     AGENT_DISPOSED,
@@ -65,7 +65,7 @@ class AgentHandle:
         Clauses: F-15 F-17 F-32 F-35 F-39 A-69
         """
         core = self._core
-        check_thread(core, "dispose")
+        core.around.check_thread(f"dispose of agent {core.id!r}")
         if self._teardown is None:
             # The end exists before anybody is told, because whoever is told may ask for it.
             self._teardown = Teardown(f"agent {core.id}", core.loop, lambda: core.own_tasks)
@@ -146,7 +146,7 @@ class AgentRegistry:
                 from another thread than the loop's.
             InvalidRecordError: the seed is no log.
 
-        Clauses: D-37 F-13 F-37
+        Clauses: D-37 F-37
         """
         self._around.check_thread("create")
         agent_id, session_id = self._name(agent_id, session_id)

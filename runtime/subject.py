@@ -242,7 +242,7 @@ class RuntimeSubject:
 
     def _attach_probe(self, agent: Agent) -> None:
         assert isinstance(agent, LiveAgent)
-        agent._core.probe = self._observe  # type: ignore[assignment]  # noqa: SLF001  # the inside
+        agent._core.probe = self._observe  # noqa: SLF001  # the inside
 
     # -- What the runtime announces ----------------------------------------------------------------
 

@@ -53,7 +53,7 @@ class Teardown:
     It goes on by itself. It may be awaited any number of times, by anybody; cancelling a waiter
     cancels nothing else. It does not raise for what others did, but says it in its report.
 
-    Clauses: F-17 F-18 F-33 F-34 F-36
+    Clauses: F-17 F-33 F-34 F-36
     """
 
     __slots__ = ("_end", "_loop", "_name", "_own_tasks", "_task")

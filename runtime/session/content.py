@@ -80,6 +80,8 @@ def check_blocks(content: Sequence[Any], path: str) -> None:
         if type(block) is not FrozenObject:
             raise refused(f"{path}[{index}]", "must be a block, an object with a type", block)
         kind = block.get("type")
+        if kind == "text" and type(block.get("text")) is str:
+            continue
         if type(kind) is not str:
             expected = "must be a string that says what the block is"
             raise refused(f"{path}[{index}].type", expected, kind)

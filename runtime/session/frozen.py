@@ -288,12 +288,19 @@ def _measure_object(value: FrozenObject) -> int:
 
 
 def _measure_list(value: FrozenList) -> int:
+    weight = 2
+    for item in value:
+        if type(item) is not FrozenObject:
+            return _measure_mixed(value)
+        weight += item.weight + _ENTRY_BYTES
+    return weight
+
+
+def _measure_mixed(value: FrozenList) -> int:
     weight, pending = 2, [value]
     while pending:
         for item in pending.pop():
-            if type(item) is FrozenObject:
-                weight += item.weight + _ENTRY_BYTES
-            elif type(item) is FrozenList:
+            if type(item) is FrozenList:
                 pending.append(item)
             else:
                 weight += MEASURES[type(item)](item) + _ENTRY_BYTES

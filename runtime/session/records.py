@@ -94,8 +94,8 @@ class RecordType:
     is_step_scoped: bool = field(init=False)
     classes: dict[str, type] = field(init=False, repr=False)
     required: frozenset[str] = field(init=False, repr=False)
-    detailed: tuple[Field, ...] = field(init=False, repr=False)
-    """The fields whose kind does not say everything."""
+    detailed: tuple[tuple[str, Field], ...] = field(init=False, repr=False)
+    """The fields whose kind does not say everything, each behind its path."""
 
     @is_step_scoped.default
     def _has_step(self) -> bool:
@@ -110,8 +110,12 @@ class RecordType:
         return frozenset(each.name for each in self.fields if each.is_required)
 
     @detailed.default
-    def _fields_with_more_rules(self) -> tuple[Field, ...]:
-        return tuple(each for each in self.fields if each.choices or each.kind == "array")
+    def _fields_with_more_rules(self) -> tuple[tuple[str, Field], ...]:
+        return tuple(
+            (f"{self.name}.{each.name}", each)
+            for each in self.fields
+            if each.choices or each.kind == "array"
+        )
 
 
 _TURN = Field("turn", "integer")
@@ -233,9 +237,9 @@ def freeze_data(type_name: str, data: object, *, limits: Limits = DEFAULT_LIMITS
     if len(data) < len(declared.classes) and not declared.required <= data.keys():
         missing = ", ".join(sorted(declared.required - data.keys()))
         raise InvalidRecordError(f"{type_name} needs the field {missing}")
-    for each in declared.detailed:
+    for path, each in declared.detailed:
         if each.name in data:
-            _check_value(type_name, each, frozen_data[each.name])
+            _check_value(path, each, frozen_data[each.name])
     return frozen_data
 
 
@@ -269,8 +273,7 @@ def _freeze_fields(declared: RecordType, data: dict[str, Any], limits: Limits) -
     return frozen_data
 
 
-def _check_value(type_name: str, declared: Field, value: Any) -> None:  # noqa: ANN401 - any JSON
-    path = f"{type_name}.{declared.name}"
+def _check_value(path: str, declared: Field, value: Any) -> None:  # noqa: ANN401 - any JSON
     if declared.kind == "array":
         check_blocks(value, path)
     elif value not in declared.choices:

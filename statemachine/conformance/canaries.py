@@ -8,7 +8,7 @@ on the very subject under test where that is possible, and in the time of a brea
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
 from statemachine.commands import Command, Input
 from statemachine.explorer import check, explore
@@ -18,7 +18,7 @@ from statemachine.machine import MACHINE, Machine
 
 from .evidence import Canary, PlantedFault
 from .scenarios import SCRIPTS, search_scripts
-from .schedules import Action, Actor, Scenario, search
+from .schedules import Actor, Scenario, search
 from .stage import Stage
 from .subject import MakeSubject
 
@@ -123,21 +123,25 @@ class _Purse:
         self.stage.spawn(self.take(who), who)
 
 
+@frozen
+class _Taking:
+    """One actor's only action."""
+
+    who: str
+
+    def __call__(self, purse: _Purse) -> None:
+        purse.take_soon(self.who)
+
+
 def _schedules() -> str | None:
     """Look for a race that is invisible first in, first out."""
 
     def judge(purse: _Purse) -> None:
         assert purse.coins >= 0, f"one coin was taken by {' and '.join(purse.taken)}"
 
-    names = ("anna", "bert")
     scenario = Scenario(
         name="purse",
-        actors=tuple(
-            Actor(
-                name=who, actions=(Action(label="take", act=lambda p, who=who: p.take_soon(who)),)
-            )
-            for who in names
-        ),
+        actors=tuple(Actor(name=who, actions=(_Taking(who),)) for who in ("anna", "bert")),
         setup=_Purse,
         check=judge,
     )

@@ -16,8 +16,8 @@ from .evidence import Kind, Side
 __all__ = ["CRITERIA", "PREMISE", "Criterion", "Need", "criterion"]
 
 PREMISE: Final = (
-    "senders and cancellers stop; what the driver waits for answers or its grace runs out; model and "
-    "interceptors stop asking for steps"
+    "senders and cancellers stop; what the driver waits for answers or its grace runs out; model "
+    "and interceptors stop asking for steps"
 )
 """What every *eventually* rests on; each part was left out once, and then the claim was false."""
 
@@ -69,12 +69,19 @@ def _need(text: str) -> Need:
     return Need(kind=_KINDS[letters[0]], side=_SIDES[letters[1:]], clause=clause or None)
 
 
-def _row(  # noqa: PLR0913  # the columns of a declaration
-    id: str, kinds: str, needs: str, clauses: str, short: str, statement: str,
-    *, assumed: str = "", later: str = "",
-) -> Criterion:  # fmt: skip
+def _row(  # noqa: PLR0913, PLR0917  # the columns of a declaration
+    row: str,
+    kinds: str,
+    needs: str,
+    clauses: str,
+    short: str,
+    statement: str,
+    *,
+    assumed: str = "",
+    later: str = "",
+) -> Criterion:
     return Criterion(
-        id=id,
+        id=row,
         short=short,
         statement=statement,
         kinds=tuple(_KINDS[letter] for letter in kinds.split()),
@@ -92,8 +99,8 @@ CRITERIA: Final = (
         "As Ar S",
         "A-23 A-24 A-55 B-02 B-03 C-07 C-12",
         "a prompt cancelled while queued never runs",
-        "A message that is still queued when a cancel is called is never recorded and never reaches "
-        "a model; it is discarded exactly once, with the reason of that cancel.",
+        "A message that is still queued when a cancel is called is never recorded and never "
+        "reaches a model; it is discarded exactly once, with the reason of that cancel.",
     ),
     _row(
         "INV-02",
@@ -109,8 +116,9 @@ CRITERIA: Final = (
         "As Ar",
         "A-25 A-56 A-57 A-58",
         "both queues are empty when a cancel first calls out",
-        "Between the change of state of a cancel and the first foreign code that runs because of it "
-        "both queues are empty; when it returns they hold only what was sent during it.",
+        "Between the change of state of a cancel and the first foreign code that runs because"
+        " of it both queues are empty; when it returns they hold only what was sent during "
+        "it.",
     ),
     _row(
         "INV-04",
@@ -165,10 +173,10 @@ CRITERIA: Final = (
         "As Ar Sr Ar:A-01 Ar:A-21 Ar:A-10 Ar:A-11 Ar:B-116",
         "A-01 A-02 A-10 A-11 A-12 A-21 A-50 B-116",
         "two stop paths, a closed surface, steering joins",
-        "`cancel` and the handle's `dispose` are the only ways to stop, and the agent's surface is "
-        "a closed list; the default reason is `cancelled`; steering joins the running turn and is a "
-        "send otherwise; a step that aborts by itself hands its steering on; a send is synchronous "
-        "and leaves the status.",
+        "`cancel` and the handle's `dispose` are the only ways to stop, and the agent's "
+        "surface is a closed list; the default reason is `cancelled`; steering joins the "
+        "running turn and is a send otherwise; a step that aborts by itself hands its "
+        "steering on; a send is synchronous and leaves the status.",
     ),
     _row(
         "INV-10",
@@ -197,8 +205,8 @@ CRITERIA: Final = (
         "As Ar Es Er",
         "B-38 B-94 F-17 F-32 F-33 F-34 F-36 F-39",
         "every dispose ends, for all callers alike",
-        "Every dispose completes; all its callers, early or late, see the same end; a listener or a "
-        "link that fails makes nothing be skipped.",
+        "Every dispose completes; all its callers, early or late, see the same end; a "
+        "listener or a link that fails makes nothing be skipped.",
     ),
     _row(
         "INV-13",
@@ -226,8 +234,9 @@ CRITERIA: Final = (
         "Ar Er",
         "A-54 A-79",
         "each client prompt is answered once",
-        "Each prompt of a client is answered exactly once and after its updates, a cancelled one as "
-        "`cancelled`; a client's cancel reaches exactly the prompts accepted before it.",
+        "Each prompt of a client is answered exactly once and after its updates, a cancelled "
+        "one as `cancelled`; a client's cancel reaches exactly the prompts accepted before "
+        "it.",
         later="prompts of a client come with the ACP bridge",
     ),
     _row(
@@ -254,8 +263,8 @@ CRITERIA: Final = (
         "Ar Sr",
         "A-74",
         "a finished job is told exactly once",
-        "The notice of a finished job reaches the live owner exactly once; only the gap of a reload "
-        "can lose it, and it loses nothing else.",
+        "The notice of a finished job reaches the live owner exactly once; only the gap of a "
+        "reload can lose it, and it loses nothing else.",
         later="notices of jobs come with the bash executor",
     ),
     _row(
@@ -264,8 +273,8 @@ CRITERIA: Final = (
         "Ar",
         "F-42 F-43",
         "configured agents belong to their plugin",
-        "Agents from configuration belong to the fiber of the driver's plugin; a program that never "
-        "touches a handle keeps working and leaves nothing behind.",
+        "Agents from configuration belong to the fiber of the driver's plugin; a program that"
+        " never touches a handle keeps working and leaves nothing behind.",
         later="fibers and configured agents come with the plugin context",
     ),
     _row(
@@ -290,13 +299,13 @@ CRITERIA: Final = (
 )
 """The rows, in the order of the table."""
 
-_BY_ID: Final = {row.id: row for row in CRITERIA}
+_BY_ID: Final = {each.id: each for each in CRITERIA}
 
 
-def criterion(id: str) -> Criterion:
+def criterion(row: str) -> Criterion:
     """Return one row.
 
     Raises:
         KeyError: there is no such row.
     """
-    return _BY_ID[id]
+    return _BY_ID[row]

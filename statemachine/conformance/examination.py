@@ -20,8 +20,11 @@ from .watch import _AT_REST, _GONE, _RELEASED, POINTS, Watch
 __all__ = ["ACTS", "POINTS", "Examination"]
 
 MOVES_MAX: Final = 20_000
-ACTS: Final = ("send", "steer", "inject", "cancel", "cancel:stop", "dispose", "when_idle", "raise")
-"""What a listener may do."""
+ACTS: Final = (
+    "send", "steer", "inject", "cancel", "cancel:stop", "dispose", "when_idle", "raise",
+    "cancel,send", "send,cancel", "steer,dispose",
+)  # fmt: skip
+"""What a listener may do: verbs, one after the other, with a reason behind a colon."""
 
 
 @define(eq=False)
@@ -183,8 +186,8 @@ class Examination(Watch):
     def listen(self, point: str, act: str, agent: str = "") -> None:
         """Do something, once, from inside the next listener called at that point.
 
-        `act` is a verb of this class with a reason behind a colon if it needs one, or `raise`;
-        `agent` is whom to do it to, the one that the listener hears of if empty.
+        `act` is one of `ACTS`, or anything of that form; `agent` is whom to do it to, the one that
+        the listener hears of if empty.
         """
         assert isinstance(self.subject, Listens)
         words = f", {agent!r}" if agent else ""
@@ -199,14 +202,15 @@ class Examination(Watch):
         Raises:
             StageError: that was to raise.
         """
-        verb, _, reason = act.partition(":")
-        if verb == "raise":
-            self._count("raise")
-            raise StageError("a listener failed because the test said so")
-        if verb == "cancel":
-            self.cancel(agent, reason or None)
-        else:
-            getattr(self, verb)(agent)
+        for one in act.split(","):
+            verb, _, reason = one.partition(":")
+            if verb == "raise":
+                self._count("raise")
+                raise StageError("a listener failed because the test said so")
+            if verb == "cancel":
+                self.cancel(agent, reason or None)
+            else:
+                getattr(self, verb)(agent)
 
     # -- What the outside does ---------------------------------------------------------------------
 
@@ -228,6 +232,11 @@ class Examination(Watch):
             chosen = outcome if outcome in gate.outcomes else gate.outcomes[0]
             self.story.did(f"play.open_gate({which % len(gates)}, {chosen!r})  # {gate}")
             self.stage.gates.open(gate, chosen)
+
+    def answer(self, outcome: str = "ok") -> None:
+        """Open the oldest gate and run every callback."""
+        self.open_gate(0, outcome)
+        self.run_until_quiet()
 
     def fire_timer(self) -> None:
         """Let the next timer run out, if there is one."""
@@ -256,9 +265,10 @@ class Examination(Watch):
         self._is_finished = True
         self.story.did("play.finish()")
         self.story.base = 1
+        self._rest()
+        # What a listener was to do once and has not done is not waited for any longer.
         for close in self._scripts:
             close()
-        self._rest()
         everybody = [*self.past, *self.ledgers.values()]
         for ledger in everybody:
             self._judge(_AT_REST, "at_rest", ledger)

@@ -6,21 +6,28 @@ cancels. These counts are what a check reports as explored. At level `inside` th
 cancel landed are witnesses, one by one.
 """
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
 from attrs import evolve, frozen
 
+from statemachine.commands import Input
+from statemachine.machine import Decision
+from statemachine.shape import Shape
 from statemachine.windows import OPEN_WINDOWS
 
 from .canaries import forgetful
 from .evidence import Canary, Check, Engine, Evidence, Kind
 from .profiles import PROFILES, Profile, ProfileName
 from .refinement import Projects
+from .subject import MakeSubject, Offer
 from .suite import Level, SuiteFailure, SuiteResult, lifecycle_suite
-from .subject import MakeSubject
 
 __all__ = ["Fuzzer"]
+
+Observe = Callable[[object, Shape, Input, Decision], None]
+"""What a probe is told to call."""
 
 _CANARY: Final = Profile(name=ProfileName.FAST, examples=60, shrinks=False)
 
@@ -34,25 +41,52 @@ class _Judged:
     what: str
     calls: tuple[str, ...]
     clauses: tuple[str, ...]
+    needs: Offer | None = None
+    """What the subject has to offer, or its oracle sees nothing."""
 
 
-def _judged(row: str, kind: Kind, what: str, calls: str, clauses: str) -> _Judged:
+def _judged(  # noqa: PLR0913, PLR0917 - the columns of a declaration
+    row: str, kind: Kind, what: str, calls: str, clauses: str, needs: Offer | None = None
+) -> _Judged:
     return _Judged(
-        row=row, kind=kind, what=what, calls=tuple(calls.split()), clauses=tuple(clauses.split())
+        row=row,
+        kind=kind,
+        what=what,
+        calls=tuple(calls.split()),
+        clauses=tuple(clauses.split()),
+        needs=needs,
     )
 
 
 _JUDGED: Final = (
-    _judged("INV-01", Kind.ALWAYS, "what waits at a cancel is dropped by it", "cancel", "A-24 A-55"),
+    _judged(
+        "INV-01", Kind.ALWAYS, "what waits at a cancel is dropped by it",
+        "cancel", "A-24 A-55",
+    ),
     _judged("INV-02", Kind.ALWAYS, "no turn mixes both sides of a cancel", "cancel", "B-106"),
-    _judged("INV-03", Kind.ALWAYS, "a stop is whole before it calls out", "cancel dispose", "A-25 A-56 A-58"),
-    _judged("INV-04", Kind.ALWAYS, "a cancel marks its own turn or nothing", "cancel", "A-22 B-35 B-103"),
-    _judged("INV-05", Kind.ALWAYS, "a stopped turn does nothing more", "cancel dispose", "A-28 B-36 B-134"),
-    _judged("INV-06", Kind.EVENTUALLY, "turns close, balanced, and the agent rests", "cancel", "B-135"),
+    _judged(
+        "INV-03", Kind.ALWAYS, "a stop is whole when it calls out",
+        "cancel dispose", "A-25 A-56 A-58", Offer.LISTEN,
+    ),
+    _judged(
+        "INV-04", Kind.ALWAYS, "a cancel marks its own turn or nothing",
+        "cancel", "A-22 B-35 B-103",
+    ),
+    _judged(
+        "INV-05", Kind.ALWAYS, "a stopped turn does nothing more",
+        "cancel dispose", "A-28 B-36 B-134",
+    ),
+    _judged(
+        "INV-06", Kind.EVENTUALLY, "turns close, balanced, and the agent rests",
+        "cancel", "B-135",
+    ),
     _judged("INV-07", Kind.ALWAYS, "waiters are released at rest", "when_idle", "A-30 A-31 A-76"),
     _judged("INV-08", Kind.EVENTUALLY, "every waiter is released", "when_idle", "A-36 A-80"),
     _judged("INV-09", Kind.ALWAYS, "a send leaves the status", "send", "A-02"),
-    _judged("INV-09", Kind.ALWAYS, "steering joins a turn or is a send", "steer", "A-10 A-11 A-12 A-13"),
+    _judged(
+        "INV-09", Kind.ALWAYS, "steering joins a turn or is a send",
+        "steer", "A-10 A-11 A-12 A-13",
+    ),
     _judged("INV-11", Kind.ALWAYS, "teardown keeps its order", "dispose", "F-15 A-58"),
     _judged("INV-12", Kind.ALWAYS, "disposers see one end", "dispose", "F-17 F-34"),
     _judged("INV-12", Kind.EVENTUALLY, "every dispose ends", "dispose", "F-17 F-32"),
@@ -88,7 +122,7 @@ class Fuzzer:
             name=f"lifecycle {engine}",
             subject_name=self.name,
         ).run()
-        evidence = _evidence(result, engine)
+        evidence = _evidence(result, engine, self.make_subject().offers)
         if self.is_inside and self.level == "outside":
             why = "the subject has a probe but no `project(cell)`"
             evidence += Evidence(skipped={"refinement": why})
@@ -97,7 +131,9 @@ class Fuzzer:
     @property
     def level(self) -> Level:
         """What the suite can look at: refinement needs to know what a cell holds."""
-        return "inside" if self.is_inside and isinstance(self.make_subject(), Projects) else "outside"
+        return (
+            "inside" if self.is_inside and isinstance(self.make_subject(), Projects) else "outside"
+        )
 
     def canaries(self) -> tuple[Canary, ...]:
         """Plant a fault for the suites, and one for refinement if it is at work."""
@@ -107,18 +143,30 @@ class Fuzzer:
         return tuple(found)
 
 
-def _evidence(result: SuiteResult, engine: Engine) -> Evidence:
+def _evidence(result: SuiteResult, engine: Engine, offers: frozenset[Offer]) -> Evidence:
     calls: dict[str, int] = {}
     for (_, call), count in result.points.items():
         calls[call] = calls.get(call, 0) + count
-    checks = [] if result.failures else _checks(calls, result, engine)
+    judged = [each for each in _JUDGED if each.needs is None or each.needs in offers]
+    # A suite that stopped at a failure has not looked at the rest.
+    checks = () if result.failures else _checks(judged, calls, result, engine)
     evidence = Evidence(checks=tuple(checks), suites=(_summary(result, engine),))
-    for failure in result.failures:
+    for failure in _shortest(result.failures):
         evidence += _failed(failure, result, engine)
     return evidence
 
 
-def _checks(calls: dict[str, int], result: SuiteResult, engine: Engine) -> list[Check]:
+def _shortest(failures: Iterable[SuiteFailure]) -> Iterable[SuiteFailure]:
+    """Keep one failure for each invariant, the one that is told in the fewest lines."""
+    kept: dict[str, SuiteFailure] = {}
+    for failure in sorted(failures, key=lambda each: len(each.story.splitlines())):
+        kept.setdefault(failure.invariant, failure)
+    return kept.values()
+
+
+def _checks(
+    judged: Iterable[_Judged], calls: dict[str, int], result: SuiteResult, engine: Engine
+) -> list[Check]:
     checks = [
         Check(
             criterion=each.row,
@@ -128,7 +176,7 @@ def _checks(calls: dict[str, int], result: SuiteResult, engine: Engine) -> list[
             explored=sum(calls.get(call, 0) for call in each.calls),
             clauses=each.clauses,
         )
-        for each in _JUDGED
+        for each in judged
     ]
     landed = [result.windows.get((str(window), "cancel"), 0) for window in OPEN_WINDOWS]
     if any(landed):
@@ -188,11 +236,18 @@ def _summary(result: SuiteResult, engine: Engine) -> dict[str, object]:
 
 
 def _suite_canary(make_subject: MakeSubject) -> Canary:
-    return _canary("suites", "this subject, but its cancel does nothing", forgetful(make_subject), "outside")
+    return _canary(
+        "suites", "this subject, but its cancel does nothing", forgetful(make_subject), "outside"
+    )
 
 
 def _refinement_canary(make_subject: MakeSubject) -> Canary:
-    return _canary("refinement", "the probe tells of decisions without commands", _lying(make_subject), "inside")
+    return _canary(
+        "refinement",
+        "the probe tells of decisions without commands",
+        _lying(make_subject),
+        "inside",
+    )
 
 
 def _canary(engine: str, fault: str, make_subject: MakeSubject, level: Level) -> Canary:
@@ -207,7 +262,9 @@ def _canary(engine: str, fault: str, make_subject: MakeSubject, level: Level) ->
         engine=engine,
         fault=fault,
         is_found=bool(found),
-        story=found[0].invariant if found else "; ".join(each.story for each in failures) or "it passed",
+        story=found[0].invariant
+        if found
+        else "; ".join(each.story for each in failures) or "it passed",
     )
 
 
@@ -218,9 +275,9 @@ def _lying(make_subject: MakeSubject) -> MakeSubject:
         subject: Any = make_subject()
         kind = type(subject)
 
-        def probe(self: Any, observe: Any) -> None:  # noqa: ANN401 - as told to a subject
-            def lie(cell: Any, before: Any, input: Any, decision: Any) -> None:  # noqa: ANN401
-                observe(cell, before, input, evolve(decision, commands=()))
+        def probe(self: object, observe: Observe) -> None:
+            def lie(cell: object, before: Shape, posted: Input, decision: Decision) -> None:
+                observe(cell, before, posted, evolve(decision, commands=()))
 
             kind.probe(self, lie)
 

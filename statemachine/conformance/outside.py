@@ -8,7 +8,7 @@ had something to judge, so that a promise nobody put to the test is not reported
 """
 
 from collections import Counter
-from typing import Any
+from collections.abc import Awaitable, Iterable
 
 from attrs import define, field, frozen
 
@@ -180,7 +180,7 @@ class Outsider:
         rested = self.waiters[number] or self.is_at_rest(self.look())
         self.note("INV-07", "rest", rested, "a waiter was released while there was work")
 
-    async def _disposed(self, teardown: Any) -> None:  # noqa: ANN401 - whatever it is, it can be awaited
+    async def _disposed(self, teardown: Awaitable[object]) -> None:
         await teardown
         self.tally["INV-12 ended"] += 1
         seen = self.look()
@@ -202,13 +202,13 @@ class Outsider:
 
     # -- Judging -----------------------------------------------------------------------------------
 
-    def require(self, row: str, judgement: str, holds: bool, what: str) -> None:  # noqa: FBT001
+    def require(self, row: str, judgement: str, holds: object, what: str) -> None:
         """Count a judgement and raise unless it holds."""
         self.tally[f"{row} {judgement}"] += 1
         if not holds:
             raise BrokenRowError(row, what)
 
-    def note(self, row: str, judgement: str, holds: bool, what: str) -> None:  # noqa: FBT001
+    def note(self, row: str, judgement: str, holds: object, what: str) -> None:
         """Count a judgement inside the subject's code, where raising might be contained."""
         self.tally[f"{row} {judgement}"] += 1
         if not holds:
@@ -272,7 +272,7 @@ class Outsider:
         for turn in {each.turn for each in seen.log}:
             records = [each for each in seen.log if each.turn == turn]
             found = {epochs[e.text] for e in records if e.type in _MESSAGES and e.text in epochs}
-            judgement = "replaced" if found and max(found) else "turn"
+            judgement = "replaced" if max(found, default=0) else "turn"
             what = f"turn {turn} holds messages from both sides of a cancel"
             self.require("INV-02", judgement, len(found) <= 1, what)
             balance = [
@@ -313,9 +313,7 @@ class Outsider:
 
     def _accept(self, text: str, before: Observation, steered: str | None = None) -> None:
         epoch = sum(stop.is_cancel for stop in self.stops)
-        self.said.append(
-            _Said(text=text, epoch=epoch, logged=len(before.log), steered=steered)
-        )
+        self.said.append(_Said(text=text, epoch=epoch, logged=len(before.log), steered=steered))
 
     def _stop(self, before: Observation, reason: str, *, is_cancel: bool) -> _Stop:
         unsettled = self._unsettled(before)
@@ -356,8 +354,8 @@ def _open_turn(log: tuple[Seen, ...]) -> int | None:
     return None
 
 
-def _count(records: Any, type: str) -> int:  # noqa: ANN401 - any records that have a type
-    return sum(record.type == type for record in records)
+def _count(records: Iterable[Seen], kind: str) -> int:
+    return sum(record.type == kind for record in records)
 
 
 def _moved(before: Observation, after: Observation) -> str:

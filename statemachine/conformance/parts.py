@@ -102,10 +102,10 @@ def _case(item: Item) -> Iterable[Check]:
     clauses = tuple(item["clauses"])
     why = (item["why"] or "no reason was given") if item["verdict"] == "broken" else None
     rows = {row.id: [each for each in clauses if each in row.clauses] for row in CRITERIA}
-    shared = {id: tuple(common) for id, common in rows.items() if common}
+    shared = {row: tuple(common) for row, common in rows.items() if common}
     return [
         Check(
-            criterion=id,
+            criterion=row,
             name=f"{item['case']} {item['title']}",
             kind=Kind.ALWAYS,
             engine=Engine.CASES,
@@ -113,7 +113,7 @@ def _case(item: Item) -> Iterable[Check]:
             clauses=common,
             why=why,
         )
-        for id, common in (shared or {"": clauses}).items()
+        for row, common in (shared or {"": clauses}).items()
     ]
 
 

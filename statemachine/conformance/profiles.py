@@ -42,8 +42,8 @@ class Profile:
 PROFILES: Final = {
     profile.name: profile
     for profile in (
-        Profile(name=ProfileName.FAST, examples=25),
-        Profile(name=ProfileName.CI, examples=150),
+        Profile(name=ProfileName.FAST, examples=20),
+        Profile(name=ProfileName.CI, examples=100),
         Profile(
             name=ProfileName.HUNT,
             examples=200,

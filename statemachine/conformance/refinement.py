@@ -21,8 +21,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 from attrs import define, field, frozen
 
 from statemachine.commands import OUTSIDE_INPUTS, Input
-from statemachine.machine import Decision, Machine, Refusal
-from statemachine.machine import machine as declared_machine
+from statemachine.machine import MACHINE, Decision, Machine, Refusal
 from statemachine.shape import Inbox, Marker, Shape, Status
 from statemachine.windows import TURN_WINDOWS, Window
 
@@ -98,7 +97,7 @@ class Refinement:
     """
 
     project: Project
-    machine: Machine = declared_machine
+    machine: Machine = MACHINE
     points: dict[tuple[str, str], int] = field(factory=dict)
     decisions: int = 0
     on_violation: Callable[[Violation], None] | None = None

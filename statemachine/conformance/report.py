@@ -6,7 +6,11 @@ from pathlib import Path
 from .evidence import Canary, Check, PlantedFault
 from .verdict import Judgement, RowVerdict, Ruling
 
-__all__ = ["as_report", "write_report"]
+__all__ = ["ReportError", "as_report", "write_report"]
+
+
+class ReportError(Exception):
+    """The report cannot be written."""
 
 
 def as_report(judgement: Judgement, **about: object) -> dict[str, object]:
@@ -29,10 +33,17 @@ def as_report(judgement: Judgement, **about: object) -> dict[str, object]:
 
 
 def write_report(path: Path, report: dict[str, object]) -> None:
-    """Write a report, making its folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a report, making its folder.
+
+    Raises:
+        ReportError: that place cannot be written to.
+    """
     text = json.dumps(report, indent=2, ensure_ascii=False)
-    path.write_text(f"{text}\n", encoding="utf-8")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n", encoding="utf-8")
+    except OSError as error:
+        raise ReportError(f"cannot write the report: {error}; say --report PATH") from error
 
 
 def _row(ruling: Ruling) -> dict[str, object]:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from .examination import POINTS, Examination
+from .examination import ACTS, POINTS, Examination
 from .stage import StageStuck, TooLong
 from .story import Violation
 from .subject import Offer
@@ -27,13 +27,15 @@ _AGENTS: Final = st.integers(0, 1)
 _OUTCOMES: Final = st.sampled_from(("ok", "ok", "error", "call", "max-tokens"))
 _REASONS: Final = st.sampled_from((None, "stop", "again"))
 _POINTS: Final = st.sampled_from(POINTS)
-_ACTS: Final = st.sampled_from(
-    ("send", "cancel", "cancel:stop", "steer", "inject", "dispose", "when_idle", "raise")
+_TURNING_POINTS: Final = st.sampled_from(
+    ("abort", "status running", "status cancelled", "status idle", "turn/start", "turn/end")
 )
+_ACTS: Final = st.sampled_from(ACTS)
+_NEEDS: Final = {"steer": Offer.STEER, "inject": Offer.INJECT}
 
 
 class Program(RuleBasedStateMachine):
-    """What every program may do: the least there is to an agent, and time.
+    """What every program may do: send, and let things happen.
 
     Subclasses made by a suite set the class attributes.
     """
@@ -82,26 +84,15 @@ class Program(RuleBasedStateMachine):
         """Run a few callbacks."""
         self.attempt(self.play.tick, n)
 
-    @rule(which=_WHICH, outcome=_OUTCOMES)
-    def open_gate(self, which: int, outcome: str) -> None:
-        """Let something outside happen."""
-        self.attempt(self.play.open_gate, which, outcome)
-
     @rule()
     def run_until_quiet(self) -> None:
         """Run every callback there is."""
         self.attempt(self.play.run_until_quiet)
 
-    @precondition(lambda self: self.play.stage.loop.next_timer() is not None)
-    @rule()
-    def fire_timer(self) -> None:
-        """Let time pass until the next timer."""
-        self.attempt(self.play.fire_timer)
-
-    @rule(which=_AGENTS)
-    def when_idle(self, which: int) -> None:
-        """Let somebody wait."""
-        self.attempt(self.play.when_idle, self.agent(which))
+    @rule(outcome=_OUTCOMES)
+    def answer(self, outcome: str) -> None:
+        """Let the oldest thing outside happen, with everything that follows."""
+        self.attempt(self.play.answer, outcome)
 
     def teardown(self) -> None:
         """Bring everything to rest and judge it, unless something is broken already."""
@@ -111,6 +102,30 @@ class Program(RuleBasedStateMachine):
         finally:
             self.play.__exit__(None, None, None)
             type(self).ended(self.play, self.error)
+
+
+class Waiting(Program):
+    """Programs in which somebody waits for the agent."""
+
+    @rule(which=_AGENTS)
+    def when_idle(self, which: int) -> None:
+        """Let somebody wait."""
+        self.attempt(self.play.when_idle, self.agent(which))
+
+
+class Timing(Program):
+    """Programs in which the outside takes its time, and any order."""
+
+    @rule(which=_WHICH, outcome=_OUTCOMES)
+    def open_gate(self, which: int, outcome: str) -> None:
+        """Let something outside happen."""
+        self.attempt(self.play.open_gate, which, outcome)
+
+    @precondition(lambda self: self.play.stage.loop.next_timer() is not None)
+    @rule()
+    def fire_timer(self) -> None:
+        """Let time pass until the next timer."""
+        self.attempt(self.play.fire_timer)
 
 
 class Steering(Program):
@@ -130,12 +145,16 @@ class Steering(Program):
 
 
 class Cancelling(Program):
-    """Programs that also cancel: the agent, and those who wait for it."""
+    """Programs that also cancel."""
 
     @rule(which=_AGENTS, reason=_REASONS)
     def cancel(self, which: int, reason: str | None) -> None:
         """Stop the turn and drop what waits."""
         self.attempt(self.play.cancel, self.agent(which), reason)
+
+
+class Leaving(Waiting):
+    """Programs in which those who wait may lose patience."""
 
     @rule(which=_WHICH)
     def cancel_waiter(self, which: int) -> None:
@@ -160,36 +179,58 @@ class Ending(Program):
         self.attempt(self.play.create, agent, session)
 
 
-class Listening(Program):
-    """Programs that also act from inside listeners."""
+class Turning(Program):
+    """Programs that also act from inside the listeners on which most depends."""
+
+    @precondition(lambda self: Offer.LISTEN in self.offers)
+    @rule(point=_TURNING_POINTS, act=_ACTS)
+    def listen_to_turns(self, point: str, act: str) -> None:
+        """Install a listener where most depends on what it does."""
+        self._install(point, act, "")
+
+    def _install(self, point: str, act: str, agent: str) -> None:
+        verbs = {one.split(":", 1)[0] for one in act.split(",")}
+        if all(_NEEDS[verb] in self.offers for verb in verbs & _NEEDS.keys()):
+            self.attempt(self.play.listen, point, act, agent)
+
+
+class Listening(Turning):
+    """Programs that also act from inside any listener."""
 
     @precondition(lambda self: Offer.LISTEN in self.offers)
     @rule(point=_POINTS, act=_ACTS, which=st.sampled_from(("", "", "", "a", "b")))
     def listen(self, point: str, act: str, which: str) -> None:
-        """Install a listener that does one thing once."""
-        verb = act.split(":", 1)[0]
-        needed = {"steer": Offer.STEER, "inject": Offer.INJECT}.get(verb)
-        if needed is None or needed in self.offers:
-            self.attempt(self.play.listen, point, act, which)
+        """Install a listener that acts once, at any point."""
+        self._install(point, act, which)
 
 
-class CancelProgram(Steering, Cancelling):
+class WaitingProgram(Waiting, Cancelling):
+    """Send, wait and cancel: short programs around the instants at which nothing runs."""
+
+
+class TurningProgram(Turning, Cancelling):
+    """Send, cancel and act from inside: short programs around the ends of turns."""
+
+
+class CancelProgram(Steering, Cancelling, Leaving, Timing):
     """Send, steer, inject and cancel."""
 
 
-class TeardownProgram(Ending, Steering):
+class TeardownProgram(Ending, Steering, Waiting, Timing):
     """Send, steer, inject, create and dispose."""
 
 
-class ListenerProgram(Listening, Cancelling):
+class ListenerProgram(Listening, Cancelling, Waiting, Timing):
     """Send and cancel, and act from inside listeners."""
 
 
-class FullProgram(Listening, Cancelling, Ending, Steering):
+class FullProgram(Listening, Cancelling, Ending, Steering, Leaving, Timing):
     """Everything."""
 
 
 MACHINES: Final[dict[str, type[Program]]] = {
+    "waiting": WaitingProgram,
+    "turning": TurningProgram,
     "cancel": CancelProgram,
     "teardown": TeardownProgram,
     "listeners": ListenerProgram,

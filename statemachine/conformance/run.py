@@ -15,7 +15,7 @@ from .fuzzed import Fuzzer
 from .loading import SubjectError, is_probed, load_subject, try_subject
 from .parts import PartError, merge_parts
 from .progress import Progress
-from .report import as_report, write_report
+from .report import ReportError, as_report, write_report
 from .scenarios import search_scripts
 from .specified import examine_specification
 from .subject import MakeSubject, Offer
@@ -49,24 +49,26 @@ def verify(options: Options) -> int:
         with _quiet_runtimes():
             run = _Run.prepare(options, progress)
             evidence = run.gather()
-    except (SubjectError, PartError) as error:
+        judgement = judge(evidence, owns_specification=_is_compared(evidence))
+        status = judgement.exit_status(is_strict=options.is_strict)
+        about = {
+            "subject": options.subject,
+            "level": run.level,
+            "exit_status": status,
+            "seconds": round(time.perf_counter() - started, 3),
+            "engine_seconds": progress.seconds,
+        }
+        write_report(options.report, as_report(judgement, **about))
+    except (SubjectError, PartError, ReportError) as error:
         print(f"verify: {error}", file=sys.stderr)  # noqa: T201  # the command's own words
         return Exit.UNRELIABLE
-    judgement = judge(evidence, owns_specification=run.level == "inside")
-    status = judgement.exit_status(is_strict=options.is_strict)
-    write_report(
-        options.report,
-        as_report(
-            judgement,
-            subject=options.subject,
-            level=run.level,
-            exit_status=status,
-            seconds=round(time.perf_counter() - started, 3),
-            engine_seconds=progress.seconds,
-        ),
-    )
-    _tell(judgement, options, run.level)
+    _tell(judgement, options)
     return status
+
+
+def _is_compared(evidence: Evidence) -> bool:
+    """Whether decisions of the subject were compared with the explored machine in this run."""
+    return any(suite.get("decisions") for suite in evidence.suites)
 
 
 @define
@@ -162,16 +164,14 @@ def _quiet_runtimes() -> Iterator[None]:
         logging.disable(before)
 
 
-def _tell(judgement: Judgement, options: Options, level: str) -> None:
+def _tell(judgement: Judgement, options: Options) -> None:
     """Print the stories, then the table: what matters most stands last, where people look."""
     lines = [f"\n--- {story}" for story in judgement.evidence.stories]
-    if level == "outside":
+    if not judgement.owns_specification:
         lines += [
             "",
-            f"{options.subject} is judged from outside: what the explorer and the labelled",
-        ]
-        lines += [
-            "exploration found is of the specification, and no row of this runtime rests on it"
+            f"{options.subject} is judged from outside: no decision of it was compared with the",
+            "explored machine, so no row rests on what was found about the specification",
         ]
     lines += ["", *verdict_table(judgement, is_coloured=sys.stdout.isatty())]
     lines.append(f"report: {options.report}")

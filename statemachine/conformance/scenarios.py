@@ -56,21 +56,25 @@ class Script:
 # -- Acts ------------------------------------------------------------------------------------------
 
 
+def _act(label: str, act: Act) -> Act:
+    return Action(label=label, act=act)
+
+
 def _send(text: str) -> Act:
-    return Action(label=f"send {text!r}", act=lambda who: who.send(text))
+    return _act(f"send {text!r}", lambda who: who.send(text))
 
 
 def _steer(text: str) -> Act:
-    return Action(label=f"steer {text!r}", act=lambda who: who.steer(text))
+    return _act(f"steer {text!r}", lambda who: who.steer(text))
 
 
 def _cancel(reason: str | None = None) -> Act:
     label = "cancel" if reason is None else f"cancel {reason!r}"
-    return Action(label=label, act=lambda who: who.cancel(reason))
+    return _act(label, lambda who: who.cancel(reason))
 
 
-_DISPOSE: Act = Action(label="dispose", act=Outsider.dispose)
-_WAIT: Act = Action(label="when_idle", act=Outsider.wait)
+_DISPOSE = _act("dispose", Outsider.dispose)
+_WAIT = _act("when_idle", Outsider.wait)
 
 
 def _send_from_abort(who: Outsider) -> None:
@@ -145,9 +149,9 @@ SCRIPTS = (
             ("user", (_send("one"),)),
             (
                 "sibling",
-                (Action(label="send to b", act=lambda who: who.subject.send("b", "for b")),),
+                (_act("send to b", lambda who: who.subject.send("b", "for b")),),
             ),
-            ("owner", (Action(label="create twins", act=_refuse_twins), _DISPOSE)),
+            ("owner", (_act("create twins", _refuse_twins), _DISPOSE)),
         ),
         prepare=_sibling,
         check=_sibling_ran,
@@ -198,7 +202,7 @@ _JUDGEMENTS = (
     _judgement("INV-04 own turn", Kind.ALWAYS, "no turn is aborted without a cancel", "B-35 B-103"),
     _judgement("INV-05 asked", Kind.ALWAYS, "no model call in a stopped turn", "B-134"),
     _judgement("INV-05 no step", Kind.ALWAYS, "no step in a stopped turn", "B-134"),
-    _judgement("INV-05 ending", Kind.SOMETIMES, "a cancelled turn tells its first reason", "A-28 B-36"),
+    _judgement("INV-05 ending", Kind.SOMETIMES, "a cancelled turn says why", "A-28 B-36"),
     _judgement("INV-06 balanced", Kind.EVENTUALLY, "every turn closes, balanced", "B-135"),
     _judgement("INV-06 rest", Kind.EVENTUALLY, "the agent comes to rest", "B-135 B-136"),
     _judgement("INV-07 rest", Kind.ALWAYS, "waiters are released at rest", "A-76"),
@@ -268,7 +272,8 @@ def _failed(result: SearchResult) -> Evidence:
     """Tell a search that did not end well; the row that it broke, if it names one."""
     failure = result.failure
     if failure is None:
-        cut = f"{result.too_long} runs were cut off, the first at {result.first_too_long or 'no deviation'}"
+        first = result.first_too_long or "no deviation"
+        cut = f"{result.too_long} runs were cut off, the first at {first}"
         return Evidence(failures=(f"`{result.scenario}` could not be searched: {cut}",))
     row = next((each.row for each in _JUDGEMENTS if f"{each.row}" in failure.text), None)
     if row is None:

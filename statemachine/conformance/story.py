@@ -113,7 +113,7 @@ class Broken(AssertionError):  # noqa: N818 - a verdict on the code under test
             f"{violation.invariant} is broken",
             self.story,
             f"expected: {violation.expected}",
-            *(f"  {id}: {_sentence(id)}" for id in violation.clauses),
+            *(f"  {each}: {_sentence(each)}" for each in violation.clauses),
             f"seen: {violation.seen}",
         ]
         if self.replay:
@@ -121,8 +121,8 @@ class Broken(AssertionError):  # noqa: N818 - a verdict on the code under test
         return "\n".join(lines)
 
 
-def _sentence(id: str) -> str:
+def _sentence(clause_id: str) -> str:
     try:
-        return clause(id).sentence
+        return clause(clause_id).sentence
     except (UnknownClauseError, OSError):
         return "(not among the clauses)"

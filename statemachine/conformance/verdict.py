@@ -107,16 +107,18 @@ def judge(
     the specification, and is not asked for it.
     """
     return Judgement(
-        rulings=tuple(_rule(row, evidence, owns_specification) for row in criteria),
+        rulings=tuple(
+            _rule(row, evidence, owns_specification=owns_specification) for row in criteria
+        ),
         evidence=evidence,
         owns_specification=owns_specification,
     )
 
 
-def _rule(row: Criterion, evidence: Evidence, owns_specification: bool) -> Ruling:  # noqa: FBT001
+def _rule(row: Criterion, evidence: Evidence, *, owns_specification: bool) -> Ruling:
     checks = tuple(each for each in evidence.checks if each.criterion == row.id)
     faults = [each for each in evidence.faults if each.must_die_of == row.id]
-    verdict, why = _weigh(row, checks, faults, evidence, owns_specification)
+    verdict, why = _weigh(row, checks, faults, evidence, owns_specification=owns_specification)
     return Ruling(
         criterion=row,
         verdict=verdict,
@@ -131,13 +133,14 @@ def _weigh(
     checks: Sequence[Check],
     faults: Iterable[PlantedFault],
     evidence: Evidence,
-    owns_specification: bool,  # noqa: FBT001 - private, and passed on
+    *,
+    owns_specification: bool,
 ) -> tuple[RowVerdict, str]:
     broken = next((each for each in checks if each.why is not None), None)
     if broken is not None:
         first = (broken.why or "").strip().splitlines() or [""]
         return RowVerdict.BROKEN, f"{broken.engine}, {broken.name}: {first[0]}"
-    doubts = _doubts(row, checks, faults, evidence, owns_specification)
+    doubts = _doubts(row, checks, faults, evidence, owns_specification=owns_specification)
     if doubts:
         return RowVerdict.UNCHECKED, "; ".join(doubts)
     return RowVerdict.HOLDS, ""
@@ -148,7 +151,8 @@ def _doubts(
     checks: Sequence[Check],
     faults: Iterable[PlantedFault],
     evidence: Evidence,
-    owns_specification: bool,  # noqa: FBT001 - private, and passed on
+    *,
+    owns_specification: bool,
 ) -> list[str]:
     """Say everything that keeps an unbroken row from holding."""
     doubts = [row.later] if row.later else []
@@ -157,7 +161,7 @@ def _doubts(
             need
             for need in row.needs
             if (owns_specification or need.side is not Side.SPECIFICATION)
-            and not _is_met(need, checks, owns_specification)
+            and not _is_met(need, checks, owns_specification=owns_specification)
         )
         if doubts and evidence.skipped:
             doubts.append(f"did not run: {', '.join(evidence.skipped)}")
@@ -176,13 +180,15 @@ def _told(unmet: Iterable[Need]) -> list[str]:
     return [*told, f"nothing looked at {clauses}"] if clauses else told
 
 
-def _is_met(need: Need, checks: Iterable[Check], owns_specification: bool) -> bool:  # noqa: FBT001
+def _is_met(need: Need, checks: Iterable[Check], *, owns_specification: bool) -> bool:
     """Say whether a check answers a need; a directed test answers only for the clause it cites."""
     return any(
         each.kind is need.kind
         and each.explored > 0
         and (need.side is None or each.side is need.side)
         and (owns_specification or each.side is Side.RUNTIME)
-        and (each.engine is not Engine.TESTS if need.clause is None else need.clause in each.clauses)
+        and (
+            each.engine is not Engine.TESTS if need.clause is None else need.clause in each.clauses
+        )
         for each in checks
     )

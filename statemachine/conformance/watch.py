@@ -146,7 +146,7 @@ class Watch:
         key = (self._point or "outside", what)
         self.points[key] = self.points.get(key, 0) + 1
 
-    def _call(
+    def _call(  # noqa: PLR0913, PLR0917  # one place for every kind of call
         self,
         verb: Verb,
         ledger: Ledger,
@@ -271,7 +271,9 @@ class Watch:
             self.violation = violation
             self.story.saw(f"broken: {violation}", self._depth)
 
-    def _judge(self, oracles: tuple[Oracle, ...], moment: str, ledger: Ledger, *facts: Any) -> None:
+    def _judge(
+        self, oracles: tuple[Oracle, ...], moment: str, ledger: Ledger, *facts: object
+    ) -> None:
         for oracle in oracles:
             try:
                 getattr(oracle, moment)(ledger, *facts)

@@ -7,11 +7,13 @@ is closed nothing is left of any agent.
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from attrs import define, field
 
 from runtime.session.records import Record, calls_of
+from statemachine import Inbox
 
 if TYPE_CHECKING:
     from .world import World
@@ -68,40 +70,58 @@ def audit(world: "World") -> None:
 
 def _check_balance(records: Sequence[Record]) -> None:
     """Follow turns, steps and calls through the log; all of them must be closed."""
-    turn = step = None
-    open_calls: list[str] = []
+    book = _Book()
     for record in records:
-        place = f"record {record.seq}, {record.type}"
-        match record.type:
-            case "turn/start":
-                assert turn is None, f"{place}: a turn is open"
-                turn = record.data["turn"]
-            case "turn/end":
-                assert step is None, f"{place}: a step is open"
-                assert record.data["turn"] == turn, f"{place}: of another turn"
-                turn = None
-            case "step/start":
-                assert step is None, f"{place}: a step is open"
-                step = record.data["step"]
-            case "step/end":
-                assert record.data["step"] == step, f"{place}: of another step"
-                assert open_calls == [], f"{place}: {open_calls} have no result"
-                step = None
-            case "assistant/message":
-                open_calls += calls_of(record.data["content"])
-            case "tool/result":
-                assert record.data["call_id"] in open_calls, f"{place}: a second result"
-                open_calls.remove(record.data["call_id"])
-        if record.type not in ("turn/start", "turn/end"):
-            assert record.data["turn"] == turn, f"{place}: outside of its turn"
-        if record.type.startswith("assistant/"):
-            assert record.data["step"] == step, f"{place}: outside of its step"
-    assert turn is None, f"turn {turn} was never closed"
+        book.place = f"record {record.seq}, {record.type}"
+        match record.type.partition("/")[0]:
+            case "turn":
+                book.turn_boundary(record)
+                continue
+            case "step":
+                book.step_boundary(record)
+            case "assistant":
+                book.reply(record)
+            case "tool":
+                book.tool(record)
+        assert record.data["turn"] == book.turn, f"{book.place}: outside of its turn"
+    assert book.turn is None, f"turn {book.turn} was never closed"
+
+
+@define
+class _Book:
+    """What is open in a log."""
+
+    turn: int | None = None
+    step: int | None = None
+    calls: list[str] = field(factory=list)
+    place: str = ""
+
+    def turn_boundary(self, record: Record) -> None:
+        is_start = record.type == "turn/start"
+        assert self.turn == (None if is_start else record.data["turn"]), self.place
+        assert self.step is None, f"{self.place}: step {self.step} is open"
+        self.turn = record.data["turn"] if is_start else None
+
+    def step_boundary(self, record: Record) -> None:
+        is_start = record.type == "step/start"
+        assert self.step == (None if is_start else record.data["step"]), self.place
+        assert self.calls == [], f"{self.place}: {self.calls} have no result"
+        self.step = record.data["step"] if is_start else None
+
+    def reply(self, record: Record) -> None:
+        assert record.data["step"] == self.step, f"{self.place}: outside of its step"
+        if record.type == "assistant/message":
+            self.calls += calls_of(record.data["content"])
+
+    def tool(self, record: Record) -> None:
+        assert record.data["call_id"] in self.calls, f"{self.place}: nobody waits for it"
+        if record.type == "tool/result":
+            self.calls.remove(record.data["call_id"])
 
 
 def _check_statuses(agent: str, world: "World") -> None:
     announced = ("idle", *world.statuses(agent))
-    for move in zip(announced, announced[1:], strict=False):
+    for move in pairwise(announced):
         assert move in _STATUS_MOVES, f"{agent} went from {move[0]} to {move[1]}"
     assert announced[-1] == world.status(agent), f"{agent} is {world.status(agent)}, told otherwise"
 
@@ -149,8 +169,6 @@ def _check_waits(world: "World") -> None:
 
 
 def _check_nothing_runs(world: "World", when: str) -> None:
-    if world.stragglers_allowed:
-        return
     assert world.stage.pending == (), f"{when} there runs {world.stage.pending}"
     assert world.stage.loop.next_timer() is None, f"{when} there is a timer"
 
@@ -165,3 +183,7 @@ def _check_gone(world: "World") -> None:
         assert seen.statuses[-1] == "disposed", f"nobody heard of the end of {agent}"
         assert not seen.registered, f"{agent} is still registered"
         assert not seen.in_store, f"the session of {agent} is still live"
+        core = world.core(agent)
+        assert core.log.on_append is None, f"somebody still listens to the log of {agent}"
+        assert (core.driver, core.waiters, core.owed, core.stragglers) == (None, {}, set(), {})
+        assert core.shape.inbox is core.queues.holding is Inbox.EMPTY

@@ -12,8 +12,6 @@ from attrs import asdict, frozen
 
 from statemachine.conformance.schedules import Scenario, SearchResult, search
 
-from .world import World
-
 __all__ = ["Examine", "examine"]
 
 Examine = Callable[..., None]
@@ -54,7 +52,7 @@ def examine(
 ) -> Examine:
     """Give the search to a test that is marked with its case and the clauses of the case."""
 
-    def run(*scenarios: Scenario[World]) -> None:
+    def run(*scenarios: Scenario[Any]) -> None:
         case = request.node.get_closest_marker("case").args[0]
         title, clauses = told_cases()[case]
         marked = sorted(request.node.get_closest_marker("clause").args)

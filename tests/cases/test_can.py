@@ -2,7 +2,7 @@
 
 import pytest
 
-from statemachine.conformance.schedules import Scenario
+from statemachine.conformance.schedules import Actor, Scenario
 
 from .conftest import Examine
 from .world import GRACE_S, HELD, Act, World, act, actor, scene
@@ -214,11 +214,11 @@ def case_012() -> Scenes:
         world.cancel("four")
 
     def arrange(world: World) -> None:
-        world.on("model A", lambda w: w.cancel("one"))
-        world.on("model B", lambda w: w.cancel("two"))
-        world.on("model C", twice)
-        for prompt, successor in (("A", "B"), ("B", "C")):
-            world.on(f"model {prompt}", lambda w, text=successor: w.after_idle(text))
+        world.when_asked("A", lambda w: w.cancel("one"))
+        world.when_asked("B", lambda w: w.cancel("two"))
+        world.when_asked("C", twice)
+        world.when_asked("A", lambda w: w.after_idle("B"))
+        world.when_asked("B", lambda w: w.after_idle("C"))
 
     return (
         scene("three cancels", actor("user", lambda w: w.send("A")), before=arrange, check=check),
@@ -307,22 +307,21 @@ def case_017() -> Scenes:
         world.stage.run_until_quiet()
         assert world.types()[-1] == "turn/end"
 
-    stubborn = {"answers": {"A": HELD}, "stubborn": frozenset("A"), "cooperative": False}
-    return (
-        scene(
-            "a stubborn model is cancelled",
-            actor("user", lambda w: w.cancel("stop"), lambda w: w.send("B")),
+    def stubborn(name: str, act: Actor[World], check: Act) -> Scenario[World]:
+        return scene(
+            name,
+            act,
             before=a_runs,
+            answers={"A": HELD},
+            stubborn=frozenset("A"),
+            cooperative=False,
             check=check,
-            **stubborn,
-        ),
-        scene(
-            "a stubborn model is disposed",
-            actor("owner", World.dispose),
-            before=a_runs,
-            check=reported,
-            **stubborn,
-        ),
+        )
+
+    user = actor("user", lambda w: w.cancel("stop"), lambda w: w.send("B"))
+    return (
+        stubborn("a stubborn model is cancelled", user, check),
+        stubborn("a stubborn model is disposed", actor("owner", World.dispose), reported),
     )
 
 

@@ -144,7 +144,7 @@ class _BrokenClock:
 
 def _break_next_append(world: World) -> None:
     # The first thing an append needs from outside is the time.
-    log = world.subject._lives["a"].agent._core.log  # type: ignore[attr-defined]  # noqa: SLF001 - no other way in
+    log = world.core().log
     log._clock = _BrokenClock(log._clock)  # noqa: SLF001 - no other way in
 
 

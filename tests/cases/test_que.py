@@ -161,7 +161,7 @@ def case_037() -> Scenes:
         world.send("A")
         world.stage.run_until_quiet()
         world.send("B")
-        world.on("model B", lambda w: w.send("C"))
+        world.when_asked("B", lambda w: w.send("C"))
 
     answers = {"B": ("error",)}
     caller = actor("caller", World.wait)

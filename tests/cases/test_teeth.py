@@ -6,11 +6,13 @@ import pytest
 
 from statemachine.conformance.schedules import search
 
-from . import test_can, test_dsp, test_idl, test_que
+from . import part_faults, row_faults, test_can, test_dsp, test_idl, test_que
 from .conftest import told_cases
-from .faults import FAULTS, planted
+from .planting import FAULTS, planted
 from .test_can import Scenes
 
+# Imported for what they list.
+_FAULTY: Final = (row_faults, part_faults)
 _MODULES: Final = (test_can, test_que, test_idl, test_dsp)
 
 TEETH: Final[dict[str, tuple[str, ...]]] = {
@@ -48,7 +50,7 @@ TEETH: Final[dict[str, tuple[str, ...]]] = {
     "CASE-058": ("replacement-forgotten", "unopened-batch-lost"),
     "CASE-061": ("nobody-is-interrupted", "stop-overlooked"),
     "CASE-063": ("second-dispose-returns-at-once",),
-    "CASE-071": ("nobody-is-interrupted", "teardown-does-not-wait"),
+    "CASE-071": ("dispose-interrupts-nobody", "teardown-does-not-wait"),
     "CASE-077": ("disposed-accepts", "dispose-drops-silently"),
 }
 """Case to the faults that its scenarios must find."""

@@ -7,7 +7,8 @@ runs for as long as the case needs it to, whatever the schedule.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, Final
 
@@ -18,19 +19,19 @@ from runtime import (
     AGENT_ERROR,
     AGENT_QUEUED,
     SESSION_FLUSH,
+    Agent,
     AgentDisposedError,
     AgentFailed,
     Limits,
     Model,
-    ModelError,
     ModelRequest,
     SessionNotice,
     Teardown,
     TeardownReport,
-    TextDelta,
-    ToolCallDelta,
 )
-from runtime.model import AbortSignalLike, Chunk, last_user_text
+from runtime.agent import LiveAgent
+from runtime.core import Core
+from runtime.model import last_user_text
 from runtime.session.content import text_of
 from runtime.session.records import Record
 from runtime.subject import RuntimeSubject
@@ -38,14 +39,12 @@ from statemachine import Machine
 from statemachine.conformance.schedules import Action, Actor, Scenario
 from statemachine.conformance.stage import Stage
 
+from .answers import HELD, CaseModel
 from .audit import Ledger, audit
 
 __all__ = ["GRACE_S", "HELD", "PLANTED", "Act", "World", "act", "actor", "scene"]
 
 GRACE_S: Final = Limits().abort_grace_s
-HELD: Final = ("held",)
-"""The model says nothing about this prompt until `World.answer`."""
-
 Act = Callable[["World"], object]
 
 PLANTED: ContextVar[Machine | None] = ContextVar("PLANTED", default=None)
@@ -60,55 +59,6 @@ class Release:
     endings: tuple[str, ...]
     flushes_ended: int
     at_s: float
-
-
-@define(eq=False, kw_only=True)
-class CaseModel:
-    """A model that answers each prompt as its case says.
-
-    `answers` maps a prompt to the outcomes of its gates, one after the other; every `ok` is a piece
-    of text, `error` raises, `call` asks for a tool. A prompt in `stubborn` swallows every
-    cancellation, and its gate waits on.
-    """
-
-    stage: Stage
-    world: "World"
-    cooperative: bool
-    answers: dict[str, tuple[str, ...]]
-    stubborn: frozenset[str]
-    asked: list[ModelRequest] = field(factory=list)
-    held: dict[str, asyncio.Future[None]] = field(factory=dict)
-    swallowed: int = 0
-
-    async def stream(self, request: ModelRequest, _: AbortSignalLike) -> AsyncIterator[Chunk]:
-        """Answer at the pace of the schedule."""
-        prompt = last_user_text(request.messages)
-        self.asked.append(request)
-        self.world.subject._call(f"model {prompt}", request.agent_id)  # noqa: SLF001 - one more point
-        for outcome in self.answers.get(prompt, ("ok",)):
-            await self._until(prompt, outcome)
-            if outcome == "error":
-                raise ModelError(f"no answer to {prompt}")
-            if outcome == "call":
-                yield ToolCallDelta(f"call-{request.turn}-{request.step}", "nothing", "{}")
-            else:
-                yield TextDelta(f"<{prompt}>")
-
-    async def _until(self, prompt: str, outcome: str) -> None:
-        while True:
-            try:
-                if outcome in HELD:
-                    await self.held.setdefault(prompt, self.stage.loop.create_future())
-                else:
-                    await self.stage.gate("model", (outcome,), value=prompt)
-            except asyncio.CancelledError:
-                if prompt not in self.stubborn:
-                    raise
-                self.swallowed += 1
-                if self.held.get(prompt) is not None:
-                    self.held[prompt] = self.stage.loop.create_future()
-            else:
-                return
 
 
 @define(eq=False, kw_only=True)
@@ -136,17 +86,20 @@ class World:
     notes: dict[str, Any] = field(factory=dict)
     flushes_begun: int = 0
     flushes_ended: int = 0
-    listeners_at_first: int = 0
     flush_gate: asyncio.Future[None] | None = None
-    agents: list[str] = field(factory=list)
-    stragglers_allowed: bool = False
+    agents: dict[str, Agent] = field(factory=dict)
+    """Every agent that was made, also after its end."""
+    heard: dict[str, list[Act]] = field(factory=dict)
+    """What is done when the model is asked by the agent `a`, by prompt."""
 
     # -- What the case does ------------------------------------------------------------------------
 
     def create(self, agent: str) -> None:
         """Make an agent with a session of its own."""
         self.subject.create(agent, f"session of {agent}")
-        self.agents.append(agent)
+        made = self.subject.runtime.agents.get(agent)
+        assert made is not None
+        self.agents[agent] = made
 
     def send(self, text: str, agent: str = "a") -> None:
         """Send, and note what was announced inside the call and whether it was refused."""
@@ -163,8 +116,7 @@ class World:
         epochs.append(self.cancels)
         try:
             verb(agent, text)
-        except AgentDisposedError as error:
-            assert "disposed" in str(error)
+        except AgentDisposedError:
             epochs.pop()
             self.refused.append(text)
         self.announced_in_calls += self.statuses(agent)[before:]
@@ -210,7 +162,7 @@ class World:
         except StopIteration:
             self.releases.append(self.look())
             return True
-        self._await_idle(_Resumed(wait, future).finish())
+        self._await_idle(_finish(wait, future))
         return False
 
     def _await_idle(self, wait: Coroutine[Any, Any, None]) -> None:
@@ -218,8 +170,7 @@ class World:
             await wait
             self.releases.append(self.look())
 
-        name = f"waiter {len(self.waiters) + 1}"
-        self.waiters.append(self.stage.spawn(waiting(), name))
+        self.waiters.append(self.stage.spawn(waiting(), f"waiter {len(self.waiters) + 1}"))
 
     def answer(self, prompt: str) -> None:
         """Let the model go on with a prompt that is held."""
@@ -228,10 +179,9 @@ class World:
             future.set_result(None)
 
     def let_flush(self) -> None:
-        """Let the flush that is held end."""
+        """Let the flush that is held end; there must be one."""
         assert self.flush_gate is not None
-        if not self.flush_gate.done():
-            self.flush_gate.set_result(None)
+        self.flush_gate.set_result(None)
 
     def after_idle(self, text: str) -> None:
         """Send when the agent has come to rest, from a task that waits for it."""
@@ -243,10 +193,7 @@ class World:
         self.waiters.append(self.stage.spawn(sending(), f"sender of {text}"))
 
     def on(self, point: str, act: Act, *, once: bool = True) -> None:
-        """Act from inside a listener, by default only the first time.
-
-        Besides the subject's points there is `model <prompt>`: the model is asked.
-        """
+        """Act from inside a listener, by default only the first time."""
 
         def listener(agent: str) -> None:
             if agent != "a":
@@ -257,7 +204,22 @@ class World:
 
         forget = self.subject.on(point, listener)
 
+    def when_asked(self, prompt: str, act: Act) -> None:
+        """Act from inside the call of the model with this prompt."""
+        self.heard.setdefault(prompt, []).append(act)
+
+    def hear(self, prompt: str, agent: str) -> None:
+        """Do what is to be done when the model is asked."""
+        for act in self.heard.get(prompt, ()) if agent == "a" else ():
+            act(self)
+
     # -- What the case looks at --------------------------------------------------------------------
+
+    def core(self, agent: str = "a") -> Core:
+        """Return the cell of an agent, for what an outsider cannot reach."""
+        face = self.agents[agent]
+        assert isinstance(face, LiveAgent)
+        return face._core  # noqa: SLF001 - the one place where a case looks inside
 
     def look(self, agent: str = "a") -> Release:
         """Return what is true now."""
@@ -270,7 +232,7 @@ class World:
 
     def status(self, agent: str = "a") -> str:
         """Return the status."""
-        return self.subject.observe(agent).status or "unknown"
+        return str(self.agents[agent].status)
 
     def statuses(self, agent: str = "a") -> tuple[str, ...]:
         """Return every status that was announced."""
@@ -283,7 +245,7 @@ class World:
 
     def records(self, agent: str = "a") -> tuple[Record, ...]:
         """Return the log."""
-        return tuple(self.subject._lives[agent].session.events)  # noqa: SLF001 - also after its end
+        return tuple(self.agents[agent].session.events)
 
     def told(self, agent: str = "a") -> list[str]:
         """Return the log without chunks, a line a record, as in `user/message A`."""
@@ -335,7 +297,7 @@ class World:
     # -- The flush ---------------------------------------------------------------------------------
 
     async def flush(self, _: SessionNotice) -> None:
-        """Wait for durability as the case says: the n-th flush at the n-th outcome, the last stays."""
+        """Wait for durability as the case says: each flush has its outcome, the last one stays."""
         self.flushes_begun += 1
         outcome = self.flushes[min(self.flushes_begun, len(self.flushes)) - 1]
         if outcome in HELD:
@@ -352,24 +314,11 @@ _CHUNK: Final = "assistant/chunk"
 _MESSAGES: Final = ("user/message", "steering/message", "context/message")
 
 
-@frozen
-class _Resumed:
-    """A wait that has registered and now goes on in a task."""
-
-    wait: Coroutine[Any, Any, None]
-    future: Any
-
-    async def finish(self) -> None:
-        await asyncio.wait([self.future])
-        await _Rest(self.wait)
-
-
-@frozen
-class _Rest:
-    wait: Coroutine[Any, Any, None]
-
-    def __await__(self) -> Generator[Any, None, None]:
-        return (yield from self.wait.__await__())
+async def _finish(wait: Coroutine[Any, Any, None], future: asyncio.Future[None]) -> None:
+    """Go on with a wait that has registered, when what it waits for has come."""
+    await asyncio.wait([future])
+    with suppress(StopIteration):
+        wait.send(None)
 
 
 def actor(name: str, *acts: Act) -> Actor[World]:
@@ -393,11 +342,10 @@ def scene(  # noqa: PLR0913 - the vocabulary of a scenario, all by keyword
     check: Act,
     before: Act | None = None,
     agents: tuple[str, ...] = ("a",),
-    answers: dict[str, tuple[str, ...]] | None = None,
+    answers: Mapping[str, tuple[str, ...]] | None = None,
     flushes: tuple[str, ...] = ("ok",),
     stubborn: frozenset[str] = frozenset(),
     cooperative: bool = True,
-    limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> Scenario[World]:
     """Tell a scenario: who acts, what was arranged before, what must hold in the end.
 
@@ -405,13 +353,11 @@ def scene(  # noqa: PLR0913 - the vocabulary of a scenario, all by keyword
     """
 
     def setup(stage: Stage) -> World:
-        subject = RuntimeSubject(holds_flush=False, limits=limits)
-        planted = PLANTED.get()
-        if planted is not None:
-            subject.machine = planted
+        subject = RuntimeSubject(holds_flush=False)
+        subject.machine = PLANTED.get() or subject.machine
         world = World(stage=stage, subject=subject, flushes=flushes)
         world.model = CaseModel(
-            stage=stage, world=world, cooperative=cooperative, answers=answers or {},
+            stage=stage, on_call=world.hear, cooperative=cooperative, answers=answers or {},
             stubborn=stubborn,
         )  # fmt: skip
         _open(world, world.model)
@@ -428,7 +374,7 @@ def scene(  # noqa: PLR0913 - the vocabulary of a scenario, all by keyword
             audit(world)
         finally:
             # Whatever was found, the stage must be able to clear up.
-            world.model.stubborn = frozenset()
+            world.model.is_over = True
 
     cast = (*actors, actor("bystander", World.stand_by))
     return Scenario(name=name, actors=cast, setup=setup, check=judge, budget=2_000)

@@ -48,14 +48,14 @@ class IdleCancelLeavesTrace(RuntimeSubject):
 class Impatient(RuntimeSubject):
     """Its `when_idle` returns at once."""
 
-    async def when_idle(self, agent: str) -> None:  # type: ignore[override]
+    async def when_idle(self, agent: str) -> None:  # noqa: ARG002  # the protocol's
         """Return."""
 
 
 class Stranding(RuntimeSubject):
     """Its `when_idle` never returns."""
 
-    async def when_idle(self, agent: str) -> None:  # type: ignore[override]
+    async def when_idle(self, agent: str) -> None:  # noqa: ARG002  # the protocol's
         """Wait for nobody."""
         await asyncio.get_running_loop().create_future()
 

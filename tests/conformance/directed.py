@@ -9,12 +9,14 @@ each row the tests that cite one of its clauses. A test that fails breaks its ro
 
 import json
 from collections.abc import Generator
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from statemachine.conformance.criteria import CRITERIA
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__: list[str] = []
 
@@ -30,7 +32,7 @@ def pytest_runtest_makereport(
     """Put the clauses that a test cites into its report, which travels between processes."""
     report = yield
     if report.when == "call":
-        clauses = {id for mark in item.iter_markers("clause") for id in mark.args}
+        clauses = {each for mark in item.iter_markers("clause") for each in mark.args}
         report.user_properties.append((_PROPERTY, sorted(clauses)))
     return report
 
@@ -56,10 +58,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def _checks(clauses: tuple[str, ...]) -> list[dict[str, object]]:
     checks = []
     for test in sorted(_tests, key=lambda each: str(each["name"])):
-        shared = [id for id in test["clauses"] if id in clauses]
+        shared = [each for each in test["clauses"] if each in clauses]
         if shared:
             name = str(test["name"]).rpartition("/")[2]
             checks.append(
-                {"name": name, "kind": "always", "explored": 1, "clauses": shared, "why": test["why"]}
+                {
+                    "name": name,
+                    "kind": "always",
+                    "explored": 1,
+                    "clauses": shared,
+                    "why": test["why"],
+                }
             )
     return checks

@@ -104,7 +104,9 @@ class ToyAgent:
 
     async def ask(self, prompt: str) -> str:
         """Ask the model; return the ending of the turn as far as the model decides it."""
-        self.body = asyncio.get_running_loop().create_task(self.stage.model(prompt), name="toy body")
+        self.body = asyncio.get_running_loop().create_task(
+            self.stage.model(prompt), name="toy body"
+        )
         try:
             text = await self.body
         except asyncio.CancelledError:
@@ -117,9 +119,9 @@ class ToyAgent:
             self.record("assistant/message", text)
         return "completed"
 
-    def record(self, type: str, text: str = "") -> None:
+    def record(self, kind: str, text: str = "") -> None:
         """Append to the log."""
-        self.log.append(Seen(type, self.turns, text))
+        self.log.append(Seen(kind, self.turns, text))
 
 
 @define(eq=False)

@@ -4,8 +4,8 @@ A test says what became of a fault in one of two ways:
 
 * It is parametrized by `mutant`, a value with `id`, `fault` and `invariant` (the row whose checks
   must find it). Then its outcome is the record: passed is killed. The tests of a fault belong
-  together: all of them have to pass. Where the fault lies is told by the module's `LAYER`, else
-  `declaration`.
+  together: all of them have to pass. Where the fault lies is told by the module's `LAYER`, else by
+  the file's name: `runtime` if that is part of it, `declaration` if not.
 * It takes `record_mutant` and calls it once for a fault, for instance when it knows better what the
   fault died of:
 
@@ -26,10 +26,12 @@ What is written is `mutants.json` in the directory of `--parts`:
 
 import json
 from collections.abc import Callable, Generator
-from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["RecordMutant", "record_mutant"]
 
@@ -44,7 +46,7 @@ class RecordMutant(Protocol):
     def __call__(  # noqa: PLR0913  # the columns of the matrix
         self,
         *,
-        id: str,
+        id: str,  # noqa: A002  # the word of the matrix
         fault: str,
         layer: str,
         must_die_of: str,
@@ -61,7 +63,7 @@ def record_mutant(record_property: Callable[[str, object], None]) -> RecordMutan
 
     def record(  # noqa: PLR0913  # the columns of the matrix
         *,
-        id: str,
+        id: str,  # noqa: A002  # the word of the matrix
         fault: str,
         layer: str,
         must_die_of: str,
@@ -104,14 +106,16 @@ def pytest_runtest_makereport(
 
 def _implied(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any] | None:
     """Return the record of a test that is parametrized by `mutant` and says no more."""
-    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    mutant = parameters.get("mutant")
+    call: Any = getattr(item, "callspec", None)
+    mutant: Any = call.params.get("mutant") if call is not None else None
     if not all(hasattr(mutant, name) for name in ("id", "fault", "invariant")):
         return None
+    module = item.getparent(pytest.Module)
+    layer = "runtime" if "runtime" in item.path.name else "declaration"
     return {
         "id": mutant.id,
         "fault": mutant.fault,
-        "layer": getattr(item.getparent(pytest.Module).obj, "LAYER", "declaration"),  # type: ignore[union-attr]
+        "layer": getattr(module.obj if module else None, "LAYER", layer),
         "must_die_of": mutant.invariant,
         "died_of": mutant.invariant if report.passed else None,
         "killed": report.passed,
@@ -145,6 +149,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     parts: Path | None = session.config.getoption("--parts")
     if parts is not None and not hasattr(session.config, "workerinput"):
         parts.mkdir(parents=True, exist_ok=True)
-        mutants = [_recorded[id] for id in sorted(_recorded)]
+        mutants = [_recorded[name] for name in sorted(_recorded)]
         text = json.dumps({"mutants": mutants}, indent=2, ensure_ascii=False)
         (parts / "mutants.json").write_text(text + "\n", encoding="utf-8")

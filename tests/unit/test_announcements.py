@@ -29,7 +29,7 @@ def test_a_coroutine_function_is_refused_as_a_listener() -> None:
     with Scene() as scene:
         with pytest.raises(CallerError, match=r"agent/status refused.*plain function.*a task"):
             scene.rt.on(AGENT_STATUS, wait)
-        with pytest.raises(CallerError, match="session/flush refused.*coroutine function"):
+        with pytest.raises(CallerError, match=r"session/flush refused.*coroutine function"):
             scene.rt.on(SESSION_FLUSH, lambda _: None)
         scene.ask("A")
         scene.settle()
@@ -86,9 +86,7 @@ def test_a_parallel_dispatch_runs_everybody_and_raises_one_group() -> None:
             bus.on(SESSION_FLUSH, listener)
         notice = runtime.SessionNotice(session=scene.a.session)
         with pytest.raises(ExceptionGroup) as raised:
-            scene.stage.complete(
-                bus.parallel(SESSION_FLUSH, notice, scene.stage.loop.create_task)
-            )
+            scene.stage.complete(bus.parallel(SESSION_FLUSH, notice, scene.stage.loop.create_task))
         assert told == ["flushed", "flushed"]
         assert [str(each) for each in raised.value.exceptions] == ["full", "full"]
 
@@ -209,3 +207,47 @@ def test_everything_a_call_caused_is_delivered_when_it_returns() -> None:
         scene.a.cancel("r")
         assert scene.trace()[-3:] == ["cancelled", "-B{cancelled:r}", "-S{cancelled:r}"]
         scene.settle()
+
+
+@pytest.mark.clause("G-34", "F-44")
+@pytest.mark.timeout(20)
+def test_the_default_limit_is_reached_before_the_interpreter_gives_up(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A chain of 150 agents: each message is accepted, the limit is named in the log."""
+    names = [str(number) for number in range(150)]
+
+    def hand_on(notice: Queued) -> None:
+        follower = int(notice.agent.id) + 1
+        if follower < len(names):
+            scene.agent(names[follower]).send("again")
+
+    with Scene(agents=names) as scene:
+        scene.rt.on(AGENT_QUEUED, hand_on)
+        scene.agent("0").send("A")
+        assert "nested_announcements_max=100" in caplog.text
+        assert "RecursionError" not in caplog.text
+        scene.settle()
+        assert {agent.status for agent in scene.rt.agents.list()} == {"idle"}
+
+
+@pytest.mark.clause("G-34", "A-70")
+@pytest.mark.timeout(20)
+def test_a_circle_in_one_queue_has_a_limit_too() -> None:
+    """A listener of `agent/discarded` that sends and cancels for ever does not hang the loop."""
+    rounds = 0
+
+    def again(notice: runtime.Discarded) -> None:
+        nonlocal rounds
+        rounds += 1
+        if rounds > 5_000:  # only here so that a failure is one, and no hang
+            return
+        notice.agent.send("B")
+        notice.agent.cancel()
+
+    with Scene() as scene:
+        scene.rt.on(runtime.AGENT_DISCARDED, again)
+        scene.a.send("A")
+        scene.a.cancel()
+        scene.settle()
+        assert rounds <= 5_000

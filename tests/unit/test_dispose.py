@@ -90,6 +90,23 @@ def test_everybody_who_asks_gets_the_same_end() -> None:
         assert scene.trace().count("gone") == 1
 
 
+@pytest.mark.clause("B-46", "C-12", "A-55", "A-57")
+def test_a_dispose_drops_both_fifos_in_order_of_acceptance() -> None:
+    """Each message is announced with cause and reason `disposed`, and none is recorded."""
+    with Scene() as scene:
+        scene.ask("A")
+        scene.quiet()
+        scene.a.steer("S")
+        scene.a.send("B")
+        scene.a.steer("T")
+        scene.dispose()
+        scene.settle()
+        scene.expect(
+            "running TS UM(A) SS abort disposed -S{disposed:disposed} -B{disposed:disposed} "
+            "-T{disposed:disposed} SE TE{disposed} FLUSH W gone END"
+        )
+
+
 @pytest.mark.clause("F-33")
 def test_a_teardown_that_nobody_awaits_completes() -> None:
     """Dropping it is fine."""
@@ -110,8 +127,9 @@ def test_listeners_that_raise_interrupt_no_teardown() -> None:
         raise RuntimeError("listener")
 
     with Scene() as scene:
-        for announcement in (AGENT_STATUS, AGENT_DISPOSED, SESSION_EVENT):
-            scene.rt.on(announcement, fail, plugin="bad")
+        scene.rt.on(AGENT_STATUS, fail, plugin="bad")
+        scene.rt.on(AGENT_DISPOSED, fail, plugin="bad")
+        scene.rt.on(SESSION_EVENT, fail, plugin="bad")
         scene.ask("A")
         scene.quiet()
         scene.a.send("B")
@@ -168,9 +186,7 @@ def test_a_failed_flush_holds_nothing_back() -> None:
         scene.open("model")
         scene.open("flush", "error")
         scene.settle()
-        scene.expect(
-            "running TS UM(A) SS CH CH AM SE TE{completed} FLUSH! ERR(0) [B] idle W"
-        )
+        scene.expect("running TS UM(A) SS CH CH AM SE TE{completed} FLUSH! ERR(0) [B] idle W")
 
 
 @pytest.mark.clause("F-39", "F-17")
@@ -298,6 +314,7 @@ def test_a_waiter_waits_for_the_exit_and_not_for_the_status(registered: str) -> 
         scene.expect("running TS UM(A) SS abort disposed SE TE{disposed} FLUSH W gone END")
 
 
+@pytest.mark.clause("F-34", "B-44")
 def test_the_subject_of_these_tests_runs_on_a_plain_loop() -> None:
     """The same end without a stage."""
 

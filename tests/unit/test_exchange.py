@@ -1,12 +1,14 @@
 """One message and its fate."""
 
-import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from runtime import AgentDisposedError, CallerError, Fate, InvalidContentError, exchange
 from tests.unit.windows.scene import FAILS, Scene
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 def asking(scene: Scene, text: str = "A") -> "asyncio.Task[Fate]":
@@ -100,7 +102,11 @@ def test_whoever_gives_up_an_exchange_takes_nothing_back() -> None:
     ("agent", "content", "error"),
     [(None, "A", AgentDisposedError), (None, "", InvalidContentError), (7, "A", CallerError)],
 )
-def test_an_exchange_refuses_like_send(agent: Any, content: str, error: type[Exception]) -> None:  # noqa: ANN401
+def test_an_exchange_refuses_like_send(
+    agent: Any,  # noqa: ANN401 - the point
+    content: str,
+    error: type[Exception],
+) -> None:
     """Nothing is left waiting."""
     with Scene() as scene:
         if error is AgentDisposedError:
@@ -109,5 +115,5 @@ def test_an_exchange_refuses_like_send(agent: Any, content: str, error: type[Exc
             exchange(scene.a if agent is None else agent, content), "exchanges"
         )
         scene.settle()
-        with pytest.raises(error, match="refused|content"):
+        with pytest.raises(error, match=r"refused|content"):
             task.result()

@@ -1,7 +1,7 @@
 """Models that break their side of the agreement: each leaves a recorded ending."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ BESIDE = pytest.mark.parametrize("cooperative", [True, False], ids=["on the task
 ERROR = "running TS UM(A) SS SE ERR(1) TE{error} FLUSH idle W"
 
 
-class Unspeakable(Exception):
+class UnspeakableError(Exception):
     """An exception whose text cannot be had."""
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ def outcome(
         end = scene.records()[-1].data
         scene.a.send("Z")
         scene.settle()
-        assert scene.trace()[-9:] == "UM(Z) SS CH CH AM SE TE{completed} FLUSH idle".split()
+        assert " ".join(scene.trace()).endswith("UM(Z) SS CH CH AM SE TE{completed} FLUSH idle")
         assert scene.stage.pending == ()
         return trace, dict(end.get("error", {})), len(scene.requests) - 1
 
@@ -60,7 +60,7 @@ def outcome(
         (ValueError(), "ValueError", None),
         (ModelError("overloaded", code="busy"), "ModelError: overloaded", "busy"),
         (ModelError("overloaded"), "ModelError: overloaded", None),
-        (Unspeakable(), "Unspeakable (its text could not be rendered)", None),
+        (UnspeakableError(), "UnspeakableError (its text could not be rendered)", None),
         (ExceptionGroup("two", [ValueError("x")]), "ExceptionGroup: two (1 sub-exception)", None),
         (ValueError("\ud800"), None, None),
         (ValueError("x" * 5_000), None, None),
@@ -178,7 +178,11 @@ def test_a_model_that_reports_its_abort_after_a_cancel_is_aborted(*, cooperative
     [7, None, "text", {"type": "text"}, TextDelta(7), TextDelta("\ud800"), Usage({"n": {1}})],  # type: ignore[arg-type]  # garbage
     ids=repr,
 )
-def test_a_model_that_yields_garbage_fails_its_step(garbage: Any, *, cooperative: bool) -> None:  # noqa: ANN401
+def test_a_model_that_yields_garbage_fails_its_step(
+    garbage: Any,  # noqa: ANN401 - the point
+    *,
+    cooperative: bool,
+) -> None:
     """What is no chunk, or cannot be logged, is a failure with a message."""
     trace, error, _ = outcome(TextDelta("1"), garbage, cooperative=cooperative)
     assert " ".join(trace) == "running TS UM(A) SS CH SE ERR(1) TE{error} FLUSH idle W"
@@ -188,7 +192,7 @@ def test_a_model_that_yields_garbage_fails_its_step(garbage: Any, *, cooperative
 class Awaitable:
     """What a `stream` without a `yield` returns."""
 
-    def __await__(self) -> Any:  # noqa: ANN401
+    def __await__(self) -> Generator[None, None, None]:
         """Have nothing to say."""
         yield
 
@@ -268,3 +272,44 @@ def test_a_model_that_fails_while_it_is_closed_does_not_change_the_ending(
         scene.a.cancel("r")
         scene.settle()
         scene.expect("running TS UM(A) SS CH cancelled SE TE{aborted:r} FLUSH idle W")
+
+
+class Leaving:
+    """A model that stops its own turn in its clean-up, when it has said everything."""
+
+    def __init__(self, kind: FinishKind, stop: str, *, cooperative: bool) -> None:
+        self.kind = kind
+        self.stop = stop
+        self.cooperative = cooperative
+        self.scene: Scene
+
+    async def stream(self, _: ModelRequest, __: AbortSignalLike) -> AsyncIterator[Chunk]:
+        """Answer, finish, and stop the turn on the way out."""
+        try:
+            yield TextDelta("1")
+            yield Finish(self.kind)
+        finally:
+            if self.stop == "cancel":
+                self.scene.a.cancel("r")
+            else:
+                self.scene.handle().dispose()
+
+
+@BESIDE
+@pytest.mark.clause("B-19", "B-20", "B-97", "B-128")
+@pytest.mark.parametrize("kind", FinishKind)
+@pytest.mark.parametrize("stop", ["cancel", "dispose"])
+def test_a_stop_behind_the_last_word_of_a_model(
+    kind: FinishKind, stop: str, *, cooperative: bool
+) -> None:
+    """However it finished: no message, no failure, and the ending is that of the stop."""
+    model = Leaving(kind, stop, cooperative=cooperative)
+    with Scene(model=model) as scene:
+        model.scene = scene
+        scene.ask("A")
+        scene.settle()
+        scene.expect(
+            "running TS UM(A) SS CH cancelled SE TE{aborted:r} FLUSH idle W"
+            if stop == "cancel"
+            else "running TS UM(A) SS CH disposed SE TE{disposed} FLUSH W gone"
+        )

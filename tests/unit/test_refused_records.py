@@ -1,7 +1,6 @@
 """Records that the log refuses at the worst moment: what the driver owes then."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -9,23 +8,26 @@ from runtime import AGENT_DISCARDED, AGENT_ERROR, AgentFailed, Discarded, Invali
 from runtime import exchange as exchange_message
 from tests.unit.windows.scene import Scene
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
 
 class Refusing:
     """A log that refuses the next record of one type, and is the true log otherwise."""
 
-    def __init__(self, log: Any, record_type: str, times: int = 1) -> None:  # noqa: ANN401
+    def __init__(self, log: Any, record_type: str, times: int = 1) -> None:  # noqa: ANN401 - handed on
         self.log = log
         self.record_type = record_type
         self.times = times
 
-    def append(self, type_name: str, data: Any, **rest: Any) -> Any:  # noqa: ANN401
+    def append(self, type_name: str, data: Any, **rest: Any) -> Any:  # noqa: ANN401 - handed on
         """Refuse, or hand on."""
         if type_name == self.record_type and self.times > 0:
             self.times -= 1
             raise InvalidRecordError(f"{type_name} is refused by the test")
         return self.log.append(type_name, data, **rest)
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - handed on
         return getattr(self.log, name)
 
 
@@ -146,5 +148,23 @@ def test_a_driver_that_dies_of_a_bug_fails_who_waits_for_it(
         assert scene.stage.pending == ()
 
 
-async def _joined(scene: Scene) -> Any:  # noqa: ANN401
+@pytest.mark.clause("B-131", "A-80")
+def test_whoever_comes_after_the_driver_has_died_is_failed_as_well() -> None:
+    """A late waiter, or a late message, does not wait for a driver that will never come."""
+    scene = Scene()
+    with scene.stage:
+        scene.__enter__()
+        refuse(scene, "step/start", times=1_000)
+        scene.a.send("A")
+        scene.settle()
+        late = [
+            scene.stage.spawn(scene.a.when_idle(), "waits"),
+            scene.stage.spawn(exchange_message(scene.a, "B"), "exchanges"),
+        ]
+        scene.settle()
+        assert all(task.exception() is not None for task in late)
+        scene.stage.complete(_joined(scene))
+
+
+async def _joined(scene: Scene) -> Any:  # noqa: ANN401 - handed on
     return await scene.handle().dispose()

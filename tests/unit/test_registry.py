@@ -1,6 +1,7 @@
 """Making agents, finding them, and refusing names that are taken."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -11,12 +12,15 @@ from runtime import (
     AGENT_STATUS,
     SESSION_CREATED,
     SESSION_EVENT,
+    Announcement,
     CallerError,
     DuplicateIdError,
     InvalidRecordError,
     Status,
 )
 from tests.unit.windows.scene import Scene
+
+CREATION: tuple[Announcement[Any], ...] = (SESSION_CREATED, AGENT_CREATED, AGENT_SESSION_START)
 
 
 @pytest.mark.clause("F-01", "F-02", "A-49", "F-42")
@@ -145,7 +149,7 @@ def test_the_order_of_a_creation() -> None:
         notice.agent.send("early")  # type: ignore[attr-defined]
 
     with Scene(agents=()) as scene:
-        for announcement in (SESSION_CREATED, AGENT_CREATED, AGENT_SESSION_START):
+        for announcement in CREATION:
             scene.rt.on(announcement, look(announcement.name))
         scene.rt.on(AGENT_CREATED, send)
         scene.rt.on(SESSION_EVENT, look("a record"))
@@ -160,18 +164,18 @@ def test_the_order_of_a_creation() -> None:
 
 
 @pytest.mark.clause("D-37", "D-38", "A-48", "F-05")
-@pytest.mark.parametrize("announcement", [SESSION_CREATED, AGENT_CREATED, AGENT_SESSION_START])
+@pytest.mark.parametrize("announcement", CREATION)
 def test_a_listener_of_a_creation_cannot_take_its_names(
-    announcement: runtime.Announcement[object],
+    announcement: Announcement[Any],
 ) -> None:
     """From the first announcement on both ids are taken, so no two live agents share one."""
     made: list[object] = []
 
     def take(_: object) -> None:
         subscription.close()
-        for ids in ({"agent_id": "b", "session_id": "s"}, {"agent_id": "x", "session_id": "b"}):
+        for agent_id, session_id in (("b", "s"), ("x", "b")):
             try:
-                made.append(scene.rt.agents.create(**ids))
+                made.append(scene.rt.agents.create(agent_id=agent_id, session_id=session_id))
             except DuplicateIdError:
                 made.append(None)
 

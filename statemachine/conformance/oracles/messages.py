@@ -186,7 +186,7 @@ class OrderOfAcceptance(Oracle):
 class Surface(Oracle):
     """INV-09: send leaves the status; steering joins the running turn, or is a send."""
 
-    def called(self, ledger: Ledger, call: Call) -> None:
+    def called(self, ledger: Ledger, call: Call) -> None:  # noqa: ARG002  # every moment gives the same
         """A send changes nothing that can be seen."""
         if call.verb is not Verb.SEND or not call.was_alone or call.error is not None:
             return
@@ -225,10 +225,10 @@ class Surface(Oracle):
                     "it completed without it",
                 )
 
-    def looked(self, ledger: Ledger, before: Observation, after: Observation) -> None:
+    def announced(self, ledger: Ledger, status: str) -> None:  # noqa: ARG002  # every moment gives the same
         """A status is one of four."""
-        if after.status not in ("idle", "running", "cancelled", "disposed"):
-            raise Violation("INV-09", "A-41", "one of the four statuses", repr(after.status))
+        if status not in ("idle", "running", "cancelled", "disposed"):
+            raise Violation("INV-09", "A-41", "one of the four statuses", repr(status))
 
 
 def _judge_steering(message: Message, record: Seen) -> None:
@@ -236,7 +236,7 @@ def _judge_steering(message: Message, record: Seen) -> None:
         raise Violation(
             "INV-09",
             "A-11 A-12",
-            f"{record.text!r}, given by {message.verb} while {message.status}, is a prompt of a turn",
+            f"{record.text!r}, given by {message.verb} while {message.status}, is a prompt",
             f"steering/message in turn {record.turn}",
         )
     if message.turn is not None and message.turn != record.turn:

@@ -36,7 +36,7 @@ _MOVES: Final = frozenset(
 class IdleCancel(Oracle):
     """INV-04: a cancel that has nothing to cancel does nothing, then or later."""
 
-    def called(self, ledger: Ledger, call: Call) -> None:
+    def called(self, ledger: Ledger, call: Call) -> None:  # noqa: ARG002  # every moment gives the same
         """A cancel of an agent that has nothing changes nothing."""
         if call.verb is Verb.CANCEL and call.had_nothing and call.was_alone:
             before, after = call.before, call.after
@@ -78,7 +78,7 @@ class StoppedTurn(Oracle):
             raise Violation(
                 "INV-05",
                 "B-134 B-18",
-                f"turn {turn.number} was stopped by {turn.stop or turn.disposed} and begins nothing",
+                f"turn {turn.number}, stopped by {turn.stop or turn.disposed}, begins nothing",
                 record.type,
             )
         if record.type == "assistant/message" and _was_streaming(turn):
@@ -100,17 +100,18 @@ class StoppedTurn(Oracle):
             )
             raise Violation("INV-05", "B-134 B-15 B-16", expected, "the model was asked")
 
-    def called(self, ledger: Ledger, call: Call) -> None:
+    def called(self, ledger: Ledger, call: Call) -> None:  # noqa: ARG002  # every moment gives the same
         """When a cancel of a turn returns, the status says so."""
         stop = call.stop
-        if call.verb is Verb.CANCEL and stop is not None and stop.is_first and call.was_alone:
-            if call.after.status != "cancelled":
-                raise Violation(
-                    "INV-05",
-                    "A-26 A-27",
-                    f"turn {stop.turn} was cancelled, so the status is cancelled",
-                    f"it is {call.after.status}",
-                )
+        if call.verb is not Verb.CANCEL or stop is None or not stop.is_first:
+            return
+        if call.was_alone and call.after.status != "cancelled":
+            raise Violation(
+                "INV-05",
+                "A-26 A-27",
+                f"turn {stop.turn} was cancelled, so the status is cancelled",
+                f"it is {call.after.status}",
+            )
 
 
 def _was_streaming(turn: TurnNote) -> bool:
@@ -240,7 +241,7 @@ class Balanced(Oracle):
         if wrong:
             raise Violation("INV-06", "B-52 B-53 B-54 B-135", wrong, f"{record.type} {record.turn}")
 
-    def looked(self, ledger: Ledger, before: Observation, after: Observation) -> None:
+    def looked(self, ledger: Ledger, before: Observation, after: Observation) -> None:  # noqa: ARG002  # every moment gives the same
         """What was in the log is still there."""
         if len(after.log) < len(before.log):
             seen = f"{len(before.log)} records before, {len(after.log)} now"

@@ -19,8 +19,7 @@ The model answers `1` and `2`, in two chunks, unless `replies` says otherwise.
 
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import runtime
 from runtime import (
@@ -51,6 +50,9 @@ from runtime.model import AbortSignalLike, Chunk
 from runtime.session.content import text_of
 from statemachine import MACHINE, Machine
 from statemachine.conformance.stage import Stage
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
 
 __all__ = ["CALL", "CUT", "FAILS", "Scene", "StageModel", "call", "spelled"]
 
@@ -153,7 +155,7 @@ class Scene:
         stage: The stage.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all optional, all by name
         self,
         *,
         machine: Machine = MACHINE,
@@ -210,7 +212,7 @@ class Scene:
 
     # -- The agents --------------------------------------------------------------------------------
 
-    def create(self, agent: str, options: AgentOptions = AgentOptions()) -> Agent:  # noqa: B008
+    def create(self, agent: str, options: AgentOptions = AgentOptions()) -> Agent:  # noqa: B008 - frozen
         """Make one more agent; its session has the same id."""
         self._handles[agent] = handle = self.rt.agents.create(agent_id=agent, options=options)
         self._traces[agent] = []

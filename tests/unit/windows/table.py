@@ -23,6 +23,7 @@ ACTS: Final = (
     "cancel+steer",
     "cancel+dispose",
     "dispose+cancel",
+    "send+dispose",
 )
 """What is done at every point."""
 
@@ -44,7 +45,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
-def check(
+def check(  # noqa: PLR0913 - a row has four columns
     point: Point,
     prefix: str,
     name: str,

@@ -50,6 +50,7 @@ STREAM = """
     cancel+steer    abort cancelled SE TE{aborted:r} FLUSH running [S] idle W     # A-12
     cancel+dispose  abort cancelled disposed SE TE{disposed} FLUSH W gone END     # B-47
     dispose+cancel  abort disposed SE TE{disposed} FLUSH W gone END               # B-48
+    send+dispose    abort disposed -B{disposed:disposed} SE TE{disposed} FLUSH W gone END
 """
 
 FIRST_CHUNK = """
@@ -63,6 +64,7 @@ FIRST_CHUNK = """
     cancel+steer    abort cancelled SE TE{aborted:r} FLUSH running [S] idle W     # A-12
     cancel+dispose  abort cancelled disposed SE TE{disposed} FLUSH W gone END     # B-47
     dispose+cancel  abort disposed SE TE{disposed} FLUSH W gone END               # B-48
+    send+dispose    abort disposed -B{disposed:disposed} SE TE{disposed} FLUSH W gone END
 """
 
 LAST_CHUNK = """
@@ -76,6 +78,7 @@ LAST_CHUNK = """
     cancel+steer    abort cancelled SE TE{aborted:r} FLUSH running [S] idle W     # A-12
     cancel+dispose  abort cancelled disposed SE TE{disposed} FLUSH W gone END     # B-47
     dispose+cancel  abort disposed SE TE{disposed} FLUSH W gone END               # B-48
+    send+dispose    abort disposed -B{disposed:disposed} SE TE{disposed} FLUSH W gone END
 """
 
 RESULT = """
@@ -89,6 +92,7 @@ RESULT = """
     cancel+steer    abort cancelled SE TE{aborted:r} FLUSH running [S] idle W     # A-12
     cancel+dispose  abort cancelled disposed SE TE{disposed} FLUSH W gone END     # B-47
     dispose+cancel  abort disposed SE TE{disposed} FLUSH W gone END               # B-48
+    send+dispose    abort disposed -B{disposed:disposed} SE TE{disposed} FLUSH W gone END
 """
 
 BOTH_KINDS = pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])

@@ -1,4 +1,5 @@
 """Before a turn is open: PARKED, WOKEN and ANNOUNCE_RUNNING."""
+# ruff: noqa: E501 - a row of a table is one line
 
 from collections.abc import Callable
 
@@ -64,6 +65,7 @@ PARKED = """
     cancel+steer    running [S] idle W                                            # A-22
     cancel+dispose  disposed W gone END                                           # B-38
     dispose+cancel  disposed W gone END                                           # A-20
+    send+dispose    disposed -B{disposed:disposed} W gone END
 """
 
 WOKEN = """
@@ -77,6 +79,7 @@ WOKEN = """
     cancel+steer    -A{cancelled:r} running [S] idle W                            # B-04
     cancel+dispose  -A{cancelled:r} disposed W gone END                           # A-54
     dispose+cancel  disposed -A{disposed:disposed} W gone END                     # B-48
+    send+dispose    disposed -A{disposed:disposed} -B{disposed:disposed} W gone END
 """
 
 DISCARDED = """
@@ -90,6 +93,7 @@ DISCARDED = """
     cancel+steer    running [S] idle W
     cancel+dispose  disposed W gone END
     dispose+cancel  disposed W gone END
+    send+dispose    disposed -B{disposed:disposed} W gone END
 """
 
 ANNOUNCED = """
@@ -103,6 +107,7 @@ ANNOUNCED = """
     cancel+steer    cancelled -A{cancelled:r} running [S] idle W                  # A-12
     cancel+dispose  cancelled -A{cancelled:r} disposed W gone END                 # B-40
     dispose+cancel  disposed -A{disposed:disposed} W gone END                     # B-48
+    send+dispose    disposed -A{disposed:disposed} -B{disposed:disposed} W gone END
 """
 
 PASSING = """
@@ -116,6 +121,7 @@ PASSING = """
     cancel+steer    -Y{cancelled:r} running [S] idle W                            # B-101
     cancel+dispose  -Y{cancelled:r} disposed W gone END                           # B-102
     dispose+cancel  disposed -Y{disposed:disposed} W gone END                     # B-102
+    send+dispose    disposed -Y{disposed:disposed} -B{disposed:disposed} W gone END
 """
 
 

@@ -1,4 +1,5 @@
 """The reply asks for tools: RESULT, CHECKPOINT, TOOL_CALL; no tool is known, so none has a body."""
+# ruff: noqa: E501 - a row of a table is one line
 
 from collections.abc import Callable
 
@@ -57,6 +58,7 @@ RESULT = """
     cancel+steer    abort cancelled TR(not-started) SE TE{aborted:r} FLUSH running [S] idle W
     cancel+dispose  abort cancelled disposed TR(not-started) SE TE{disposed} FLUSH W gone END
     dispose+cancel  abort disposed TR(not-started) SE TE{disposed} FLUSH W gone END
+    send+dispose    abort disposed -B{disposed:disposed} TR(not-started) SE TE{disposed} FLUSH W gone END
 """
 
 CHECKPOINT = """
@@ -70,6 +72,7 @@ CHECKPOINT = """
     cancel+steer    abort cancelled FLUSH TR(not-started) SE TE{aborted:r} FLUSH running [S] idle W
     cancel+dispose  abort cancelled disposed FLUSH TR(not-started) SE TE{disposed} FLUSH W gone END
     dispose+cancel  abort disposed FLUSH TR(not-started) SE TE{disposed} FLUSH W gone END
+    send+dispose    abort disposed -B{disposed:disposed} FLUSH TR(not-started) SE TE{disposed} FLUSH W gone END
 """
 
 CALLED = """
@@ -83,6 +86,7 @@ CALLED = """
     cancel+steer    abort cancelled TR(not-started) SE TE{aborted:r} FLUSH running [S] idle W
     cancel+dispose  abort cancelled disposed TR(not-started) SE TE{disposed} FLUSH W gone END
     dispose+cancel  abort disposed TR(not-started) SE TE{disposed} FLUSH W gone END
+    send+dispose    abort disposed -B{disposed:disposed} TR(not-started) SE TE{disposed} FLUSH W gone END
 """
 
 FIRST_RESULT = """
@@ -96,6 +100,7 @@ FIRST_RESULT = """
     cancel+steer    abort cancelled TR(not-started) SE TE{aborted:r} FLUSH running [S] idle W
     cancel+dispose  abort cancelled disposed TR(not-started) SE TE{disposed} FLUSH W gone END
     dispose+cancel  abort disposed TR(not-started) SE TE{disposed} FLUSH W gone END
+    send+dispose    abort disposed -B{disposed:disposed} TR(not-started) SE TE{disposed} FLUSH W gone END
 """
 
 LAST_RESULT = """
@@ -109,6 +114,7 @@ LAST_RESULT = """
     cancel+steer    abort cancelled SE TE{aborted:r} FLUSH running [S] idle W
     cancel+dispose  abort cancelled disposed SE TE{disposed} FLUSH W gone END
     dispose+cancel  abort disposed SE TE{disposed} FLUSH W gone END
+    send+dispose    abort disposed -B{disposed:disposed} SE TE{disposed} FLUSH W gone END
 """
 
 

@@ -79,6 +79,7 @@ STEP_END = """
     cancel+steer    abort cancelled TE{aborted:r} FLUSH running [S] idle W        # A-12
     cancel+dispose  abort cancelled disposed TE{disposed} FLUSH W gone END        # B-47
     dispose+cancel  abort disposed TE{disposed} FLUSH W gone END                  # B-48
+    send+dispose    abort disposed -B{disposed:disposed} TE{disposed} FLUSH W gone END
 """
 
 TRUNCATED = """
@@ -92,6 +93,7 @@ TRUNCATED = """
     cancel+steer    abort cancelled TE{aborted:r} FLUSH running [S] idle W
     cancel+dispose  abort cancelled disposed TE{disposed} FLUSH W gone END
     dispose+cancel  abort disposed TE{disposed} FLUSH W gone END
+    send+dispose    abort disposed -B{disposed:disposed} TE{disposed} FLUSH W gone END
 """
 
 DEFERRED = """
@@ -105,6 +107,7 @@ DEFERRED = """
     cancel+steer    abort cancelled SE TE{aborted:r} FLUSH running [S] idle W
     cancel+dispose  abort cancelled disposed SE TE{disposed} FLUSH W gone END
     dispose+cancel  abort disposed SE TE{disposed} FLUSH W gone END
+    send+dispose    abort disposed -B{disposed:disposed} SE TE{disposed} FLUSH W gone END
 """
 
 CLOSING = """
@@ -118,6 +121,7 @@ CLOSING = """
     cancel+steer    abort cancelled TE{error} FLUSH running [S] idle W            # A-12
     cancel+dispose  abort cancelled disposed TE{error} FLUSH W gone END           # B-96
     dispose+cancel  abort disposed TE{error} FLUSH W gone END                     # B-49
+    send+dispose    abort disposed -B{disposed:disposed} TE{error} FLUSH W gone END
 """
 
 TURN_END = """
@@ -131,6 +135,7 @@ TURN_END = """
     cancel+steer    FLUSH [S] idle W                                              # A-13
     cancel+dispose  disposed FLUSH W gone END                                     # B-46
     dispose+cancel  disposed FLUSH W gone END                                     # B-46
+    send+dispose    disposed -B{disposed:disposed} FLUSH W gone END
 """
 
 FLUSH = """
@@ -144,6 +149,7 @@ FLUSH = """
     cancel+steer    FLUSH [S] idle W                                              # A-13
     cancel+dispose  disposed FLUSH W gone END                                     # B-46
     dispose+cancel  disposed FLUSH W gone END                                     # B-46
+    send+dispose    disposed -B{disposed:disposed} FLUSH W gone END
 """
 
 FLUSH_FAILED = """
@@ -157,6 +163,7 @@ FLUSH_FAILED = """
     cancel+steer    idle running TS UM(S) SS W CH CH AM SE TE{completed} FLUSH idle
     cancel+dispose  idle disposed W FLUSH gone END
     dispose+cancel  idle disposed W FLUSH gone END
+    send+dispose    idle disposed -B{disposed:disposed} W FLUSH gone END
 """
 
 IDLE = """
@@ -170,6 +177,7 @@ IDLE = """
     cancel+steer    running TS UM(S) SS W CH CH AM SE TE{completed} FLUSH idle
     cancel+dispose  disposed W gone END
     dispose+cancel  disposed W gone END
+    send+dispose    disposed -B{disposed:disposed} W gone END
 """
 
 

@@ -6,7 +6,20 @@ decision asked for.
 
 import pytest
 
-from statemachine import MACHINE, Command, Decision, Ending, Input, RefusedInputError, Window
+from statemachine import (
+    MACHINE,
+    OUTSIDE_INPUTS,
+    TURN_WINDOWS,
+    Command,
+    Decision,
+    Ending,
+    Input,
+    Marker,
+    RefusedInputError,
+    Shape,
+    Window,
+)
+from statemachine.lifecycle import Row
 
 OPENING = "send done done done"  # in PROMPTS
 STEP = f"{OPENING} done done done"  # in STEP_START
@@ -179,3 +192,42 @@ def test_a_stop_leaves_no_steering(stop: str) -> None:
     decision = walk(f"{STEP} steer send {stop}")
     assert not decision.shape.has_steering
     assert not decision.shape.has_queued
+
+
+@pytest.fixture(scope="module")
+def walked() -> tuple[set[Shape], set[Row]]:
+    """Give every shape that can be reached from rest, and every row that fires on the way."""
+    reached, fired, waiting = {MACHINE.initial}, set(), [MACHINE.initial]
+    while waiting:
+        shape = waiting.pop()
+        for input in Input:
+            answer = MACHINE.fire(shape, input)
+            if isinstance(answer, Decision):
+                fired.add(answer.row)
+                if answer.shape not in reached:
+                    reached.add(answer.shape)
+                    waiting.append(answer.shape)
+            else:
+                assert input not in OUTSIDE_INPUTS
+    return reached, fired
+
+
+@pytest.mark.clause("B-139", "B-132", "C-16")
+def test_every_row_fires_somewhere(walked: tuple[set[Shape], set[Row]]) -> None:
+    """No row is dead, and no input from outside is refused anywhere."""
+    assert [row.label for row in MACHINE.table if row not in walked[1]] == []
+
+
+@pytest.mark.clause("B-104", "C-13", "C-14", "B-35", "B-103")
+def test_what_no_shape_is(walked: tuple[set[Shape], set[Row]]) -> None:
+    """Marker and steering belong to a turn that is cancelled, to one that runs, and to no other."""
+    for shape in walked[0]:
+        if shape.marker is Marker.ARMED:
+            assert shape.status in ("cancelled", "disposed"), shape
+            assert shape.window in TURN_WINDOWS, shape
+        if shape.has_steering:
+            assert shape.status == "running", shape
+        if shape.status == "disposed":
+            assert shape.inbox == "empty", shape
+        if shape.window in (Window.PARKED, Window.EXITED):
+            assert shape.inbox == "empty", shape

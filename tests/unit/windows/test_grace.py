@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from runtime import Limits, ModelRequest, TextDelta
+from runtime import Limits, ModelRequest, Teardown, TeardownReport, TextDelta
 from runtime.model import AbortSignalLike, Chunk
 
 from .scene import CALL, Scene
@@ -119,12 +119,13 @@ def test_a_teardown_waits_again_for_a_straggler_and_then_lists_it() -> None:
         report = scene.stage.complete(_joined(teardown))
         assert report.stragglers == ("the model's stream in turn 1",)
         assert report.failed == ()
-        assert len(scene.stage.pending) == 1
+        (left,) = scene.stage.spawned[-1:]
+        assert left.done()
         scene.open("stubborn")
         assert scene.stage.pending == ()
 
 
-async def _joined(teardown):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - an awaitable
+async def _joined(teardown: Teardown) -> TeardownReport:
     return await teardown
 
 
@@ -230,9 +231,7 @@ def test_a_call_is_not_taken_up_when_the_flush_before_it_fails() -> None:
         scene.open("model")
         scene.open("flush", "error")
         scene.settle()
-        scene.expect(
-            f"{OPEN} CH AM FLUSH! TR(not-started) SE ERR(1) TE{{error}} FLUSH idle W"
-        )
+        scene.expect(f"{OPEN} CH AM FLUSH! TR(not-started) SE ERR(1) TE{{error}} FLUSH idle W")
 
 
 @pytest.mark.clause("B-117")

@@ -12,6 +12,7 @@ from runtime import (
     AGENT_STATUS,
     SESSION_CREATED,
     SESSION_EVENT,
+    SESSION_FLUSH,
     Announcement,
 )
 
@@ -37,7 +38,7 @@ RECORDS = (
 )
 
 
-class Unspeakable(Exception):
+class UnspeakableError(Exception):
     """An exception whose text cannot be had."""
 
     def __str__(self) -> str:
@@ -92,7 +93,9 @@ def test_a_listener_that_raises_on_a_record_changes_nothing(
     ],
     ids=lambda it: it.name,
 )
-@pytest.mark.parametrize("error", [RuntimeError("listener"), Unspeakable(), ValueError("\ud800")])
+@pytest.mark.parametrize(
+    "error", [RuntimeError("listener"), UnspeakableError(), ValueError("\ud800")]
+)
 def test_a_listener_that_raises_on_an_announcement_changes_nothing(
     announcement: Announcement[object], error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -176,7 +179,6 @@ def test_every_abort_callback_runs_before_anything_is_announced(stop: str) -> No
 @pytest.mark.clause("B-85", "D-53", "G-25")
 def test_every_flush_listener_is_run_when_one_of_them_raises_at_once() -> None:
     """The failure is one `agent/error` of step 0, and the ending stands."""
-    from runtime import SESSION_FLUSH  # noqa: PLC0415
 
     async def fail(_: object) -> None:
         raise OSError("full")

@@ -44,6 +44,7 @@ TURN_START = """
     cancel+steer    cancelled UM(A) TE{aborted:r} FLUSH running [S] idle W        # B-09
     cancel+dispose  cancelled disposed UM(A) TE{disposed} FLUSH W gone END        # B-47
     dispose+cancel  disposed UM(A) TE{disposed} FLUSH W gone END                  # B-48
+    send+dispose    disposed -B{disposed:disposed} UM(A) TE{disposed} FLUSH W gone END
 """
 
 PROMPTS = """
@@ -57,6 +58,7 @@ PROMPTS = """
     cancel+steer    cancelled UM(E) TE{aborted:r} FLUSH running [S] idle W        # A-12
     cancel+dispose  cancelled disposed UM(E) TE{disposed} FLUSH W gone END        # B-47
     dispose+cancel  disposed UM(E) TE{disposed} FLUSH W gone END                  # B-48
+    send+dispose    disposed -B{disposed:disposed} UM(E) TE{disposed} FLUSH W gone END
 """
 
 ASSEMBLY = """
@@ -70,6 +72,7 @@ ASSEMBLY = """
     cancel+steer    cancelled TE{aborted:r} FLUSH running [S] idle W              # A-12
     cancel+dispose  cancelled disposed TE{disposed} FLUSH W gone END              # B-47
     dispose+cancel  disposed TE{disposed} FLUSH W gone END                        # B-48
+    send+dispose    disposed -B{disposed:disposed} TE{disposed} FLUSH W gone END
 """
 
 STEP_START = """
@@ -83,6 +86,7 @@ STEP_START = """
     cancel+steer    cancelled SE TE{aborted:r} FLUSH running [S] idle W           # A-12
     cancel+dispose  cancelled disposed SE TE{disposed} FLUSH W gone END           # B-47
     dispose+cancel  disposed SE TE{disposed} FLUSH W gone END                     # B-48
+    send+dispose    disposed -B{disposed:disposed} SE TE{disposed} FLUSH W gone END
 """
 
 

@@ -91,6 +91,29 @@ def test_messages_sent_during_a_turn_share_the_next_one() -> None:
         assert len(scene.requests) == 2
 
 
+@pytest.mark.clause("B-105", "B-99", "B-07")
+def test_nobody_gets_in_between_the_decision_and_the_next_turn() -> None:
+    """Between two callbacks of the loop no agent is ever between two turns."""
+    seen: set[Window] = set()
+
+    def look() -> None:
+        seen.update(about.window for about in scene.rt.inspect().agents)
+
+    with Scene() as scene:
+        scene.stage.loop.monitor = look
+        scene.replies = [CALL, CUT, FAILS]
+        scene.ask("A")
+        scene.quiet()
+        for text in "BCD":
+            scene.a.send(text)
+            scene.settle()
+        scene.a.steer("E")
+        scene.settle()
+        scene.stage.loop.monitor = None
+        waits = {Window.CHECKPOINT, Window.STREAM, Window.FLUSH}
+        assert seen == {Window.WOKEN, Window.PARKED} | waits
+
+
 @pytest.mark.clause("A-28", "A-24")
 def test_every_further_cancel_empties_the_inbox_and_changes_nothing_else() -> None:
     """Three cancels: each drops what waits with its own reason, the turn keeps the first."""
@@ -199,18 +222,22 @@ def test_a_failure_that_a_stop_overtakes_is_not_reported(
 
 
 @pytest.mark.clause("B-97", "B-20")
-def test_a_model_that_fails_because_it_was_stopped_is_not_reported() -> None:
-    """What a model raises after the cancel does not turn `aborted` into `error`."""
+@pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
+def test_a_model_that_fails_because_it_was_stopped_is_not_reported(
+    caplog: pytest.LogCaptureFixture, *, cooperative: bool
+) -> None:
+    """What a model raises after the cancel goes to the log, and the ending stays `aborted`."""
 
     def cancel() -> None:
         scene.a.cancel("r")
 
-    with Scene(cooperative=False) as scene:
+    with Scene(cooperative=cooperative) as scene:
         scene.replies = [(ModelError("cut off"),)]
         scene.at("model", cancel)
         scene.ask("A")
         scene.settle()
         scene.expect("running TS UM(A) SS model abort cancelled SE TE{aborted:r} FLUSH idle W")
+        assert "cut off" in caplog.text
 
 
 @pytest.mark.clause("B-69", "B-129", "B-96")

@@ -1,4 +1,5 @@
 """Inside the stop itself: abort callbacks, and the announcements that a stop causes."""
+# ruff: noqa: E501 - a row of a table is one line
 
 from collections.abc import Callable
 
@@ -25,6 +26,17 @@ def in_cancelled(scene: Scene, do: Callable[[], None]) -> None:
     scene.quiet()
     scene.at("cancelled", do)
     scene.a.cancel("q")
+
+
+def in_drain(scene: Scene, do: Callable[[], None]) -> None:
+    """Act in the pass that the loop gets before a stream that was cut is noticed to be cut."""
+
+    def cancel() -> None:
+        scene.a.cancel("q")
+        scene.stage.loop.call_soon(do)
+
+    scene.at("CH", cancel)
+    scene.ask("A")
 
 
 def in_discarded(scene: Scene, do: Callable[[], None]) -> None:
@@ -80,6 +92,7 @@ CALLBACK = """
     cancel+steer    cancelled -Q{cancelled:q} SE TE{aborted:q} FLUSH running [S] idle W
     cancel+dispose  cancelled -Q{cancelled:q} disposed SE TE{disposed} FLUSH W gone END
     dispose+cancel  cancelled -Q{cancelled:q} disposed SE TE{disposed} FLUSH W gone END
+    send+dispose    cancelled -Q{cancelled:q} disposed -B{disposed:disposed} SE TE{disposed} FLUSH W gone END
 """
 
 UNWINDING = """
@@ -93,6 +106,7 @@ UNWINDING = """
     cancel+steer    SE TE{aborted:q} FLUSH running [S] idle W
     cancel+dispose  disposed SE TE{disposed} FLUSH W gone END
     dispose+cancel  disposed SE TE{disposed} FLUSH W gone END
+    send+dispose    disposed -B{disposed:disposed} SE TE{disposed} FLUSH W gone END
 """
 
 DISPOSED_CALLBACK = """
@@ -106,6 +120,7 @@ DISPOSED_CALLBACK = """
     cancel+steer    refused disposed SE TE{disposed} FLUSH W gone
     cancel+dispose  disposed SE TE{disposed} FLUSH W gone END
     dispose+cancel  disposed SE TE{disposed} FLUSH W gone END
+    send+dispose    refused disposed SE TE{disposed} FLUSH W gone END
 """
 
 DISPOSED = """
@@ -119,6 +134,7 @@ DISPOSED = """
     cancel+steer    refused SE TE{disposed} FLUSH W gone
     cancel+dispose  SE TE{disposed} FLUSH W gone END
     dispose+cancel  SE TE{disposed} FLUSH W gone END
+    send+dispose    refused SE TE{disposed} FLUSH W gone END
 """
 
 ENDED = """
@@ -132,6 +148,7 @@ ENDED = """
     cancel+steer    refused
     cancel+dispose  END
     dispose+cancel  END
+    send+dispose    refused END
 """
 
 
@@ -147,6 +164,13 @@ def test_inside_an_abort_callback(name: str, trace: str) -> None:
 def test_inside_the_notification_of_cancelled(name: str, trace: str) -> None:
     """While the turn unwinds its first reason stays, and whatever comes waits for the next turn."""
     check(in_cancelled, f"{OPEN} abort cancelled", name, trace)
+
+
+@pytest.mark.clause("A-28", "A-52", "B-18", "B-118", "B-136")
+@pytest.mark.parametrize(("name", "trace"), rows(UNWINDING))
+def test_in_the_pass_that_drains_a_cut_stream(name: str, trace: str) -> None:
+    """The cut was asked for inside the stream's last stretch and has not been delivered."""
+    check(in_drain, f"{OPEN} CH abort cancelled", name, trace)
 
 
 @pytest.mark.clause("A-28", "A-54", "A-70", "B-106")

@@ -1,0 +1,364 @@
+"""Faults planted in the runtime, each with the one invariant that it must die of.
+
+A fault is killed twice: by a directed program that is as short as it gets, and by the random suite,
+without shrinking. Dying of anything else is not a kill, except that a random program may meet a
+consequence of the fault first; what that may be is listed too.
+"""
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from runtime.agent import LiveAgent
+from runtime.registry import AgentHandle
+from statemachine import Command, Input, Queues, Window
+from statemachine.conformance.examination import Examination
+
+from . import runtime_faults as fault
+from .planting import also_ask, ask, chain, change, only_in, remove, rows, silence
+from .runtime_faults import Planted
+
+__all__ = ["RUNTIME_MUTANTS", "RuntimeMutant"]
+
+
+@frozen(kw_only=True)
+class RuntimeMutant:
+    """One planted fault."""
+
+    id: str
+    fault: str
+    """The fault in one line."""
+    invariant: str
+    """What the directed program must die of."""
+    plant: Planted
+    program: Callable[[Examination], None]
+    machine: str = "cancel"
+    """The random machine that is to find it."""
+    also: frozenset[str] = frozenset()
+    """What else a random program may meet first."""
+
+
+# -- Directed programs -----------------------------------------------------------------------------
+
+
+def _queued_then_cancelled(play: Examination) -> None:
+    play.create()
+    play.send()
+    play.cancel(reason="stop")
+    play.send()
+    play.finish()
+
+
+def _idle_cancel_then_turn(play: Examination) -> None:
+    play.create()
+    play.cancel()
+    play.send()
+    play.finish()
+
+
+def _cancelled_while_streaming(play: Examination) -> None:
+    play.create()
+    play.send()
+    play.when_idle()
+    play.run_until_quiet()
+    play.cancel(reason="stop")
+    play.run_until_quiet()
+    play.finish()
+
+
+def _cancelled_twice(play: Examination) -> None:
+    play.create()
+    play.send()
+    play.run_until_quiet()
+    play.cancel(reason="stop")
+    play.cancel(reason="again")
+    play.finish()
+
+
+def _steered_after_cancel(play: Examination) -> None:
+    play.create()
+    play.send()
+    play.run_until_quiet()
+    play.cancel()
+    play.steer()
+    play.finish()
+
+
+def _injected_after_cancel(play: Examination) -> None:
+    play.create()
+    play.send()
+    play.run_until_quiet()
+    play.cancel()
+    play.inject()
+    play.finish()
+
+
+def _resent_inside_turn_start(play: Examination) -> None:
+    play.create()
+    play.listen("turn/start", "cancel,send")
+    play.send()
+    play.drain()
+    play.finish()
+
+
+def _sent_inside_abort(play: Examination) -> None:
+    play.create()
+    play.send()
+    play.run_until_quiet()
+    play.listen("abort", "send")
+    play.cancel()
+    play.finish()
+
+
+def _sent_inside_idle(play: Examination) -> None:
+    play.create()
+    play.listen("status idle", "send")
+    play.send()
+    play.drain()
+    play.finish()
+
+
+def _waiter_of_cancelled_prompt(play: Examination) -> None:
+    play.create()
+    play.when_idle()
+    play.send()
+    play.tick(1)
+    play.cancel()
+    play.finish()
+
+
+def _sent_after_cancelled_prompt(play: Examination) -> None:
+    play.create()
+    play.send()
+    play.cancel()
+    play.drain()
+    play.send()
+    play.finish()
+
+
+def _two_prompts(play: Examination) -> None:
+    play.create()
+    play.send()
+    play.send()
+    play.finish()
+
+
+def _steered(play: Examination) -> None:
+    play.create()
+    play.send()
+    play.run_until_quiet()
+    play.steer()
+    play.finish()
+
+
+def _failed_with_a_prompt_behind(play: Examination) -> None:
+    play.create()
+    play.send()
+    play.run_until_quiet()
+    play.send()
+    play.open_gate(0, "error")
+    play.finish()
+
+
+def _disposed_while_streaming(play: Examination) -> None:
+    play.create()
+    play.send()
+    play.run_until_quiet()
+    play.send()
+    play.dispose()
+    play.dispose()
+    play.finish()
+
+
+def _disposed_before_the_stream(play: Examination) -> None:
+    play.create()
+    play.send()
+    play.tick(1)
+    play.cancel()
+    play.finish()
+
+
+def _two_agents(play: Examination) -> None:
+    play.create("a")
+    play.create("b")
+    play.dispose("a")
+    play.finish()
+
+
+# -- The faults ------------------------------------------------------------------------------------
+
+_CANCEL_OF_A_TURN = rows(Input.CANCEL, Window.STREAM, "running")
+_DISPOSE_OF_A_TURN = rows(Input.DISPOSE, Window.STREAM, "running")
+
+
+def _mutant(
+    id: str,
+    text: str,
+    invariant: str,
+    plant: Planted,
+    program: Callable[[Examination], None],
+    machine: str = "cancel",
+    also: str = "",
+) -> RuntimeMutant:
+    return RuntimeMutant(
+        id=id, fault=text, invariant=invariant, plant=plant, program=program, machine=machine,
+        also=frozenset(also.split()),
+    )  # fmt: skip
+
+
+RUNTIME_MUTANTS = (
+    _mutant(
+        "cancel-keeps-the-queue", "a cancel before the turn leaves the queue as it was", "INV-01",
+        fault.in_table(remove(rows(Input.CANCEL, None, "has_work"))), _queued_then_cancelled,
+    ),
+    _mutant(
+        "discard-untold", "what a cancel drops is not announced", "INV-01",
+        fault.obeying(Command.DISCARD, fault.discard_silently), _queued_then_cancelled,
+    ),
+    _mutant(
+        "reason-lost", "a discard has the default reason", "INV-01",
+        fault.obeying(Command.DISCARD, fault.discard_with_default_reason), _queued_then_cancelled,
+    ),
+    _mutant(
+        "discard-twice", "each discard is announced twice", "INV-21",
+        fault.obeying(Command.DISCARD, fault.discard_twice), _queued_then_cancelled,
+    ),
+    _mutant(
+        "joins-cancelled-turn", "what comes after a cancel joins the turn that unwinds", "INV-02",
+        fault.obeying(Command.QUEUE, fault.queue_into_the_cancelled_turn), _steered_after_cancel,
+    ),
+    _mutant(
+        "batch-mixes", "prompts that came after `turn/start` share its turn", "INV-02",
+        fault.visiting(Window.PROMPTS, fault.drain_once_more), _resent_inside_turn_start,
+        "turning",
+    ),
+    _mutant(
+        "signal-before-contents", "a cancel calls out before it takes the contents", "INV-03",
+        fault.in_table(change(_CANCEL_OF_A_TURN, ask(Command.ANNOUNCE, Command.ABORT, Command.DISCARD))),
+        _sent_inside_abort,
+        "turning",
+    ),
+    _mutant(
+        "sticky-marker", "a cancel of an idle agent strikes its next turn", "INV-04",
+        fault.remembering_idle_cancels(), _idle_cancel_then_turn,
+    ),
+    _mutant(
+        "marker-cleared-early", "the cancel is forgotten before its turn is closed", "INV-05",
+        fault.visiting(Window.CLOSING, fault.forget_the_cancel), _cancelled_while_streaming,
+    ),
+    _mutant(
+        "no-signal", "a cancel of a turn does not fire its signal", "INV-05",
+        fault.in_table(change(_CANCEL_OF_A_TURN, silence(Command.ABORT))),
+        _cancelled_while_streaming,
+    ),
+    _mutant(
+        "last-reason-wins", "a further cancel overwrites the first reason", "INV-05",
+        fault.last_reason_wins(), _cancelled_twice,
+    ),
+    _mutant(
+        "late-chunk", "what a stopped stream still says is recorded", "INV-05",
+        fault.obeying(Command.CLOSE_CALLS, fault.close_with_a_chunk), _cancelled_while_streaming,
+    ),
+    _mutant(
+        "asked-although-stopped", "the model is asked for a turn that was stopped", "INV-05",
+        fault.ask_although_stopped(), _disposed_before_the_stream,
+    ),
+    _mutant(
+        "turn-left-open", "`turn/end` is missing", "INV-06",
+        fault.obeying(Command.RECORD, fault.leave_the_turn_open), _cancelled_twice,
+        also="INV-05 INV-07",
+    ),
+    _mutant(
+        "released-at-cancel", "a cancel releases those who wait", "INV-07",
+        fault.obeying(Command.ABORT, fault.abort_and_release), _cancelled_while_streaming,
+    ),
+    _mutant(
+        "released-before-the-flush", "those who wait are released at `turn/end`", "INV-07",
+        fault.in_table(change(rows(Input.DONE, Window.TURN_END), also_ask(Command.RELEASE))),
+        _cancelled_while_streaming,
+    ),
+    _mutant(
+        "stranded-at-park", "a driver that parks without a turn releases nobody", "INV-08",
+        fault.in_table(change(rows(Input.DONE, Window.WOKEN, "always"), silence(Command.RELEASE))),
+        _waiter_of_cancelled_prompt, "waiting",
+    ),
+    _mutant(
+        "stranded-at-idle", "no decision that leads to rest releases anybody", "INV-08",
+        fault.in_table(
+            chain(
+                change(rows(Input.DONE, Window.FLUSH, "always"), silence(Command.RELEASE)),
+                change(rows(Input.DONE, Window.ANNOUNCE_IDLE, "always"), silence(Command.RELEASE)),
+            )
+        ),
+        _cancelled_while_streaming,
+    ),
+    _mutant(
+        "steer-is-send", "steering waits for the next turn", "INV-09",
+        fault.replacing(LiveAgent, "steer", LiveAgent.send), _steered,
+    ),
+    _mutant(
+        "takes-siblings-along", "a dispose ends every agent", "INV-10",
+        fault.taking_siblings_along(), _two_agents, "teardown",
+    ),
+    _mutant(
+        "unregistered-early", "the agent is unregistered before its driver has exited", "INV-11",
+        fault.links("unregister", "driver", "last flush", "announce", "detach"),
+        _disposed_while_streaming, "teardown",
+    ),
+    _mutant(
+        "detached-early", "the session is detached before the closing records", "INV-11",
+        fault.links("detach", "driver", "last flush", "unregister", "announce"),
+        _disposed_while_streaming, "teardown",
+    ),
+    _mutant(
+        "status-before-callbacks", "the status is announced before the abort callbacks", "INV-11",
+        fault.aborting_late(), _disposed_while_streaming,
+        "teardown",
+    ),
+    _mutant(
+        "discards-before-status", "a dispose announces the discards before the status", "INV-11",
+        fault.in_table(change(_DISPOSE_OF_A_TURN, ask(Command.DISCARD, Command.ANNOUNCE, Command.ABORT))),
+        _disposed_while_streaming, "teardown",
+    ),
+    _mutant(
+        "dispose-anew", "every dispose makes an end of its own", "INV-12",
+        fault.replacing(AgentHandle, "dispose", fault.dispose_anew), _disposed_while_streaming,
+        "teardown",
+    ),
+    _mutant(
+        "exit-unnoticed", "nobody learns that the driver has exited", "INV-12",
+        fault.in_table(change(rows(Input.DONE, Window.FLUSH, "disposed"), silence(Command.RELEASE))),
+        _disposed_while_streaming, "teardown", "INV-08",
+    ),
+    _mutant(
+        "never-unregistered", "a teardown leaves the agent in the registry", "INV-11",
+        fault.links("driver", "last flush", "announce", "detach"), _disposed_while_streaming,
+        "teardown",
+    ),
+    _mutant(
+        "wake-lost", "a message sent while `idle` is announced wakes nobody", "INV-21",
+        fault.in_table(
+            change(rows(Input.DONE, Window.ANNOUNCE_IDLE, "has_queued"), only_in(Window.WOKEN))
+        ),
+        _sent_inside_idle,
+        "turning", "INV-07 INV-08",
+    ),
+    _mutant(
+        "failure-drops-the-queue", "a failed turn takes what waits with it", "INV-21",
+        fault.obeying(Command.REPORT, fault.report_and_drop), _failed_with_a_prompt_behind,
+        also="crash",
+    ),
+    _mutant(
+        "context-dropped", "context that comes while the turn unwinds is dropped", "INV-21",
+        fault.obeying(Command.JOIN, fault.join_unless_stopped), _injected_after_cancel,
+    ),
+    _mutant(
+        "fifo-turned", "the queue is last in, first out", "A-13",
+        fault.replacing(Queues, "queue", fault.queue_at_the_head), _two_prompts,
+    ),
+    _mutant(
+        "flush-skipped", "nobody waits for the flush of a turn", "B-86",
+        fault.visiting(Window.FLUSH, fault.skip_the_flush), _two_prompts,
+    ),
+)  # fmt: skip
+"""Every fault, by what it breaks."""
