@@ -6,7 +6,7 @@ others are to learn is placed in the outbox, and delivered when the whole decisi
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from statemachine import WINDOWS, Command, Ending, Window
 
@@ -22,7 +22,7 @@ from .announcements import (
 )
 from .containment import attempt, log_failure, render_error
 from .errors import AgentDisposedError
-from .session.content import freeze_json
+from .session.content import USER_SOURCE, freeze_json
 from .session.log import Draft
 from .turn import AcceptedMessage, Context, Fate, Offer, Stop, Turn
 
@@ -188,10 +188,15 @@ def _record(core: "Core", _: object) -> None:
         core.log.append(record_type, {"turn": core.turn.number, "step": core.turn.step})
 
 
+# Nearly every turn starts with it, so it is checked and frozen once.
+_USER_TRIGGER: Final = freeze_json({"kind": "message", "source": USER_SOURCE}, what="trigger")
+
+
 def _open_turn(core: "Core") -> None:
     turn = core.turn
     turn.number = core.log.next_turn
-    trigger = {"kind": "message", "source": turn.unread[0].source}
+    source = turn.unread[0].source
+    trigger = _USER_TRIGGER if source is USER_SOURCE else {"kind": "message", "source": source}
     data = {"turn": turn.number, "trigger": trigger}
     turn.failure = attempt(core.log.append, "turn/start", data)
     turn.is_unopened = turn.failure is not None

@@ -162,21 +162,19 @@ def _freeze_flat(value: Any, limits: Limits) -> tuple[Any, int] | None:  # noqa:
 
 
 def _freeze_strings(source: dict[Any, Any]) -> FrozenObject | None:
-    """Freeze an object of ASCII strings and frozen objects; None if there is anything else."""
-    size = 2
-    for name, child in source.items():
-        if type(name) is not str or not name.isascii():
-            return None
-        if type(child) is FrozenObject:
-            size += len(name) + child.weight + _ENTRY_BYTES
-        elif type(child) is str and child.isascii():
-            size += len(name) + len(child) + _ENTRY_BYTES
-        else:
-            return None
+    """Freeze an object of ASCII strings; None if there is anything else in it."""
+    parts = [*source, *source.values()]
+    if set(map(type, parts)) != _ONLY_STRINGS:
+        return None
+    text = "".join(parts)
+    if not text.isascii():
+        return None
     built = FrozenObject(source)
-    built.weight = size
+    built.weight = len(text) + _ENTRY_BYTES * len(source) + 2
     return built
 
+
+_ONLY_STRINGS: Final = {str}
 
 # One frame is an open container that waits for a child: the entries still to visit, its copy so
 # far, its place in its own parent, the size of everything before it, and its source.

@@ -1,7 +1,7 @@
-"""The records of a session's log, declared once, and the rules of what may stand where.
+"""The records of a session's log, and the rules of what may stand where.
 
-`RECORD_TYPES` is data: validation, derived history, documentation and a JSON Schema all read it.
-Two of the rules kept at every append stand here; the third, placement, stands in `derive`:
+The types stand in `record_types`, as data. Two of the rules kept at every append stand here; the
+third, placement, stands in `derive`:
 
 * **form** - a type of ours has exactly its declared fields; a type of a plugin is named
   `vendor/name` and free in its fields;
@@ -12,7 +12,7 @@ Two of the rules kept at every append stand here; the third, placement, stands i
 from collections.abc import Sequence
 from typing import Any, Final, Literal, TypeAlias
 
-from attrs import define, field, frozen
+from attrs import define, frozen
 
 from runtime.errors import InvalidContentError, InvalidRecordError
 from runtime.limits import DEFAULT_LIMITS, RECORD_OWN_BYTES, Limits
@@ -27,6 +27,7 @@ from .content import (
     freeze_json,
     too_large,
 )
+from .record_types import ENDINGS, RECORD_TYPES, Field, RecordType
 
 __all__ = [
     "ENDINGS",
@@ -44,141 +45,9 @@ __all__ = [
 Placement: TypeAlias = Literal["append"] | FrozenObject
 """`append`, or `{"replace": {"start": seq, "end": seq}}`, both ends included."""
 
-ENDINGS: Final = (
-    "completed",
-    "aborted",
-    "disposed",
-    "error",
-    "rejected",
-    "max-tokens",
-    "max-steps",
-    "interrupted",
-)
-"""Why a turn ended."""
-
 _INTEGER_BYTES: Final = 8
 
 _FROZEN: Final[dict[type, type]] = {dict: FrozenObject, list: FrozenList}
-
-_CLASSES: Final[dict[str, type]] = {
-    "integer": int,
-    "string": str,
-    "boolean": bool,
-    "object": FrozenObject,
-    "array": FrozenList,
-}
-
-
-@frozen
-class Field:
-    """One field of a type of record."""
-
-    name: str
-    kind: Literal["integer", "string", "boolean", "object", "array"]
-    """As JSON Schema calls it; an array is content, a list of blocks."""
-    is_required: bool = field(default=True, kw_only=True)
-    choices: tuple[str, ...] = field(default=(), kw_only=True)
-    """The only values, or none for any value of the kind."""
-
-
-@frozen(kw_only=True)
-class RecordType:
-    """One type of record: its name, its fields, and whether a model ever sees it."""
-
-    name: str
-    fields: tuple[Field, ...]
-    is_message: bool = False
-    """It becomes part of the derived history, so it carries a placement."""
-    is_boundary: bool = False
-    """It opens or closes a turn or a step."""
-    is_step_scoped: bool = field(init=False)
-    classes: dict[str, type] = field(init=False, repr=False)
-    required: frozenset[str] = field(init=False, repr=False)
-    detailed: tuple[tuple[str, Field], ...] = field(init=False, repr=False)
-    """The fields whose kind does not say everything, each behind its path."""
-
-    @is_step_scoped.default
-    def _has_step(self) -> bool:
-        return any(each.name == "step" for each in self.fields)
-
-    @classes.default
-    def _class_of_each_field(self) -> dict[str, type]:
-        return {each.name: _CLASSES[each.kind] for each in self.fields}
-
-    @required.default
-    def _names_of_required(self) -> frozenset[str]:
-        return frozenset(each.name for each in self.fields if each.is_required)
-
-    @detailed.default
-    def _fields_with_more_rules(self) -> tuple[tuple[str, Field], ...]:
-        return tuple(
-            (f"{self.name}.{each.name}", each)
-            for each in self.fields
-            if each.choices or each.kind == "array"
-        )
-
-
-_TURN = Field("turn", "integer")
-_STEP = Field("step", "integer")
-_MESSAGE_ID = Field("message_id", "string")
-_CONTENT = Field("content", "array")
-_SOURCE = Field("source", "object")
-_CALL_ID = Field("call_id", "string")
-
-RECORD_TYPES: Final[dict[str, RecordType]] = {
-    declared.name: declared
-    for declared in (
-        RecordType(name="turn/start", fields=(_TURN, Field("trigger", "object")), is_boundary=True),
-        RecordType(
-            name="user/message", fields=(_TURN, _MESSAGE_ID, _CONTENT, _SOURCE), is_message=True
-        ),
-        RecordType(
-            name="steering/message", fields=(_TURN, _MESSAGE_ID, _CONTENT, _SOURCE), is_message=True
-        ),
-        RecordType(name="context/message", fields=(_TURN, _CONTENT, _SOURCE), is_message=True),
-        RecordType(
-            name="prompt/blocked",
-            fields=(_TURN, _MESSAGE_ID, _CONTENT, _SOURCE, Field("reason", "string")),
-        ),
-        RecordType(name="step/start", fields=(_TURN, _STEP), is_boundary=True),
-        RecordType(name="assistant/chunk", fields=(_TURN, _STEP, Field("chunk", "object"))),
-        RecordType(
-            name="assistant/message",
-            fields=(_TURN, _STEP, _CONTENT, Field("usage", "object", is_required=False)),
-            is_message=True,
-        ),
-        RecordType(
-            name="tool/call",
-            fields=(_TURN, _STEP, _CALL_ID, Field("name", "string"), Field("arguments", "string")),
-        ),
-        RecordType(
-            name="tool/result",
-            fields=(
-                _TURN,
-                _STEP,
-                _CALL_ID,
-                _CONTENT,
-                Field("is_error", "boolean"),
-                Field("error", "object", is_required=False),
-                Field("execution", "string", is_required=False, choices=("not-started", "unknown")),
-                Field("meta", "object", is_required=False),
-            ),
-            is_message=True,
-        ),
-        RecordType(name="step/end", fields=(_TURN, _STEP), is_boundary=True),
-        RecordType(
-            name="turn/end",
-            fields=(
-                _TURN,
-                Field("ending", "string", choices=ENDINGS),
-                Field("reason", "string", is_required=False),
-                Field("error", "object", is_required=False),
-            ),
-            is_boundary=True,
-        ),
-    )
-}
-"""Every type of record the runtime itself writes, by name."""
 
 _OUR_NAMESPACES: Final = frozenset(name.partition("/")[0] for name in RECORD_TYPES)
 
@@ -249,28 +118,38 @@ def _freeze_fields(declared: RecordType, data: dict[str, Any], limits: Limits) -
     frozen_data = FrozenObject(data)
     size = 0
     for name, value in data.items():
-        kind, expected = type(value), classes.get(name)
-        if kind is not expected or type(name) is not str:
-            if expected is None or _FROZEN.get(kind) is not expected or type(name) is not str:
-                raise _misfit(declared, name, value)
-            value = freeze_json(value, what=f"{declared.name}.{name}", limits=limits)  # noqa: PLW2901 - its frozen form
+        expected = classes.get(name)
+        if type(value) is not expected or type(name) is not str:
+            value = _freeze_field(declared, name, value, limits)  # noqa: PLW2901 - its frozen form
             dict.__setitem__(frozen_data, name, value)
         # Nearly all fields are one of these; looking up how to measure them costs more than this.
         if expected is int and 0 <= value <= INTEGER_MAX:
             size += _INTEGER_BYTES
-            continue
-        if expected is str and value.isascii():
+        elif expected is FrozenObject:
+            size += value.weight
+        elif expected is str and value.isascii():
             size += len(value)
-            continue
-        try:
-            size += MEASURES[expected](value)
-        except UnfitError as unfit:
-            raise InvalidContentError(f"{declared.name}.{name} {unfit}") from None
+        else:
+            size += _measure_field(declared, name, value)
     # A boundary is made of what was accepted before; a turn that could not be closed helps nobody.
     if size > limits.record_bytes_max and not declared.is_boundary:
         raise too_large(declared.name, limits)
     frozen_data.weight = size
     return frozen_data
+
+
+def _freeze_field(declared: RecordType, name: object, value: object, limits: Limits) -> Any:  # noqa: ANN401 - any JSON
+    expected = declared.classes.get(name) if type(name) is str else None
+    if expected is None or _FROZEN.get(type(value)) is not expected:
+        raise _misfit(declared, name, value)
+    return freeze_json(value, what=f"{declared.name}.{name}", limits=limits)
+
+
+def _measure_field(declared: RecordType, name: str, value: object) -> int:
+    try:
+        return MEASURES[type(value)](value)
+    except UnfitError as unfit:
+        raise InvalidContentError(f"{declared.name}.{name} {unfit}") from None
 
 
 def _check_value(path: str, declared: Field, value: Any) -> None:  # noqa: ANN401 - any JSON
@@ -280,7 +159,7 @@ def _check_value(path: str, declared: Field, value: Any) -> None:  # noqa: ANN40
         raise InvalidRecordError(f"{path} must be one of {', '.join(declared.choices)}")
 
 
-def _misfit(declared: RecordType, name: str, value: object) -> InvalidRecordError:
+def _misfit(declared: RecordType, name: object, value: object) -> InvalidRecordError:
     for each in declared.fields:
         if each.name == name:
             found = "None" if value is None else type(value).__name__

@@ -2,6 +2,7 @@
 
     python -m statemachine.conformance verify --subject package.module:make_subject
     python -m statemachine.conformance criteria      print what is promised, row by row
+    python -m statemachine.conformance replay ...    run one schedule of a story again
 
 Exit status: 0 everything that could be checked holds, 1 an invariant is broken, 2 the run could not
 be made or cannot be relied on, 3 with --strict: something could not be checked.
@@ -12,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from .replaying import replay_script
 from .table import criteria_table
 from .verdict import Exit
 
@@ -27,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.command == "criteria":
         print("\n".join(criteria_table()))
         return Exit.HOLDS
+    if chosen.command == "replay":
+        return replay_script(chosen.subject, chosen.script, chosen.schedule)
     return _verify(chosen)
 
 
@@ -62,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_verify(commands)
+    _add_replay(commands)
     commands.add_parser(
         "criteria",
         help="print what is promised",
@@ -106,6 +111,20 @@ def _add_verify(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )  # fmt: skip
     command.add_argument("--strict", action="store_true", help="exit 3 if a row is unchecked")
     command.add_argument("--quiet", action="store_true", help="show no progress")
+
+
+def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    command = commands.add_parser(
+        "replay",
+        help="run one schedule of a story again",
+        description="Run one schedule of a built-in script again and tell how it fails. The story "
+        "of a failed search ends with the whole command.",
+    )
+    command.add_argument("--subject", required=True, metavar="MODULE:NAME", help="as in verify")
+    command.add_argument("--script", required=True, metavar="NAME", help="the name of the script")
+    command.add_argument(
+        "schedule", metavar="SCHEDULE", help="such as 3:1,17:2, or fifo for no deviation"
+    )
 
 
 def _seconds(text: str) -> float:

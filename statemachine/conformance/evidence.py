@@ -109,6 +109,15 @@ class Evidence:
     suites: tuple[dict[str, object], ...] = ()
     cases: tuple[dict[str, object], ...] = ()
 
+    @property
+    def is_refined(self) -> bool:
+        """Whether the subject's decisions were compared with the explored machine, and agreed.
+
+        Only then does what was found about the specification speak for the subject.
+        """
+        compared = [suite["refined"] for suite in self.suites if suite.get("refined") is not None]
+        return bool(compared) and all(compared)
+
     def __add__(self, other: "Evidence") -> "Evidence":
         """Put two parts of one run together."""
         return Evidence(

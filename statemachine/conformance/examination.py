@@ -5,7 +5,6 @@ methods are the alphabet of the random suites and of the directed scenarios alik
 itself into the story as the line of code that does it again.
 """
 
-import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final
 
@@ -15,7 +14,7 @@ from .ledger import Context, Ledger, Verb, Waiter
 from .stage import StageError, TooLong
 from .story import Violation
 from .subject import Injects, Listens, Steers
-from .watch import _AT_REST, _GONE, _RELEASED, POINTS, Watch
+from .watch import _GONE, _RELEASED, POINTS, Watch
 
 __all__ = ["ACTS", "POINTS", "Examination"]
 
@@ -196,6 +195,10 @@ class Examination(Watch):
         script.close = self.subject.on(point, script)
         self._scripts.append(script.close)
 
+    def note_listener(self, point: str, agent: str) -> None:
+        """Write down that a listener begins to act."""
+        self.story.saw(f"inside {point} of {agent}:", self._depth)
+
     def do(self, act: str, agent: str) -> None:
         """Do what a listener was told to.
 
@@ -269,10 +272,6 @@ class Examination(Watch):
         # What a listener was to do once and has not done is not waited for any longer.
         for close in self._scripts:
             close()
-        everybody = [*self.past, *self.ledgers.values()]
-        for ledger in everybody:
-            self._judge(_AT_REST, "at_rest", ledger)
-        self._raise()
         for agent in tuple(self.ledgers):
             self.dispose(agent)
         self._rest()
@@ -280,19 +279,14 @@ class Examination(Watch):
         for agent in tuple(self.ledgers):
             self.dispose(agent)
         self._rest()
-        for ledger in everybody:
+        for ledger in (*self.past, *self.ledgers.values()):
             self._judge(_GONE, "gone", ledger)
         self._raise()
         self._close()
 
     def _rest(self) -> None:
-        with contextlib.suppress(IndexError):
-            self.drain()
+        self.drain()
         self._settle()
-        if self.refinement is not None:
-            with self._noting():
-                self.refinement.at_rest()
-        self._raise()
 
     def _close(self) -> None:
         self.stage.complete(self.subject.close())
@@ -328,6 +322,6 @@ class _Script:
         target = self.agent or agent
         if target not in self.play.ledgers:
             return
-        self.play.story.saw(f"inside {self.point} of {agent}:", self.play._depth)  # noqa: SLF001
+        self.play.note_listener(self.point, agent)
         with self.play.at_point(self.point):
             self.play.do(self.act, target)

@@ -219,12 +219,14 @@ def _seen(story: str) -> str:
 
 
 def _summary(result: SuiteResult, engine: Engine) -> dict[str, object]:
+    is_refined = all(each.invariant != "refinement" for each in result.failures)
     return {
         "name": result.name,
         "engine": engine.value,
         "runs": result.examples,
         "steps": result.steps,
         "decisions": result.decisions,
+        "refined": is_refined if result.decisions else None,
         "points": {f"{point} {call}": n for (point, call), n in sorted(result.points.items())},
         "windows": {f"{place} {call}": n for (place, call), n in sorted(result.windows.items())},
         "complete": result.holds,

@@ -234,7 +234,8 @@ class Ledger:
             if message.doomed is not None or message.batch is not None:
                 continue
             if message.may_be_drained:
-                message.maybe_doomed = stop
+                # If it is steering after all, the first stop took it.
+                message.maybe_doomed = message.maybe_doomed or stop
             else:
                 message.doomed = stop
                 self.doomed[message.text] = message

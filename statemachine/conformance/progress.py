@@ -1,5 +1,6 @@
 """What is going on while a verdict is being made: one line for each engine, on standard error."""
 
+import logging
 import sys
 import time
 from collections.abc import Iterator
@@ -8,7 +9,18 @@ from typing import Any
 
 from attrs import define, field
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "quiet_runtimes"]
+
+
+@contextmanager
+def quiet_runtimes() -> Iterator[None]:
+    """Keep the process log out of the verdict: searches meet every contained failure many times."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def _spinner(text: str) -> AbstractContextManager[Any]:

@@ -106,7 +106,7 @@ class Refinement:
     _chains: dict[int, _Chain] = field(factory=dict)
     _by_agent: dict[str, _Chain] = field(factory=dict)
 
-    def observe(self, cell: Any, before: Shape, input: Input, decision: Decision) -> None:  # noqa: ANN401
+    def observe(self, cell: object, before: Shape, input: Input, decision: Decision) -> None:
         """Judge one decision; called by the runtime, which must not see what is raised."""
         try:
             self._judge(cell, before, input, decision)
@@ -115,7 +115,7 @@ class Refinement:
                 raise
             self.on_violation(violation)
 
-    def _judge(self, cell: Any, before: Shape, input: Input, decision: Decision) -> None:  # noqa: ANN401
+    def _judge(self, cell: object, before: Shape, input: Input, decision: Decision) -> None:
         self.decisions += 1
         if input in OUTSIDE_INPUTS:
             key = (before.window.value, input.value)

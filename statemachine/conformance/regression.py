@@ -8,9 +8,10 @@ from .story import Broken
 __all__ = ["write_candidate"]
 
 _FILE = '''\
-"""{invariant}: {expected}.
+"""{invariant}, found by a random suite.
 
-{seen}
+Expected: {expected}.
+Seen: {seen}.
 """
 
 {imports}
@@ -25,7 +26,10 @@ def test_candidate() -> None:
 
 
 def write_candidate(folder: Path, broken: Broken, subject_name: str, *, inside: bool) -> Path:
-    """Write a test file that does it again, and return its path; the same failure, the same file."""
+    """Write a test file that does it again, and return its path.
+
+    The same failure is written into the same file.
+    """
     module, _, maker = (subject_name or "runtime.subject:make_subject").partition(":")
     imports = f"from {module} import {maker}"
     call = maker
@@ -36,7 +40,7 @@ def write_candidate(folder: Path, broken: Broken, subject_name: str, *, inside: 
     text = _FILE.format(
         invariant=broken.violation.invariant,
         expected=broken.violation.expected,
-        seen=f"Seen: {broken.violation.seen}",
+        seen=broken.violation.seen,
         imports=imports,
         call=call,
         body="\n        ".join(script),

@@ -10,7 +10,7 @@ everything does most things too rarely.
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
@@ -31,6 +31,9 @@ _TURNING_POINTS: Final = st.sampled_from(
     ("abort", "status running", "status cancelled", "status idle", "turn/start", "turn/end")
 )
 _ACTS: Final = st.sampled_from(ACTS)
+_TURNING_ACTS: Final = st.sampled_from(
+    ("send", "cancel", "cancel,send", "send,cancel", "steer", "dispose")
+)
 _NEEDS: Final = {"steer": Offer.STEER, "inject": Offer.INJECT}
 
 
@@ -50,7 +53,7 @@ class Program(RuleBasedStateMachine):
         self.play = type(self).examine().__enter__()
         self.play.create("a")
 
-    def attempt(self, act: Callable[..., Any], *words: Any) -> None:  # noqa: ANN401
+    def attempt(self, act: Callable[..., object], *words: object) -> None:
         """Do one thing and tell the story if it shows that something is broken.
 
         Raises:
@@ -111,6 +114,12 @@ class Waiting(Program):
     def when_idle(self, which: int) -> None:
         """Let somebody wait."""
         self.attempt(self.play.when_idle, self.agent(which))
+
+    @rule(which=_AGENTS)
+    def send_to_one_who_waits(self, which: int) -> None:
+        """Let somebody begin to wait at the instant at which a message comes."""
+        self.attempt(self.play.when_idle, self.agent(which))
+        self.attempt(self.play.send, self.agent(which))
 
 
 class Timing(Program):
@@ -183,7 +192,7 @@ class Turning(Program):
     """Programs that also act from inside the listeners on which most depends."""
 
     @precondition(lambda self: Offer.LISTEN in self.offers)
-    @rule(point=_TURNING_POINTS, act=_ACTS)
+    @rule(point=_TURNING_POINTS, act=_TURNING_ACTS)
     def listen_to_turns(self, point: str, act: str) -> None:
         """Install a listener where most depends on what it does."""
         self._install(point, act, "")

@@ -1,10 +1,8 @@
 """One run of the verdict: every engine in order, then the table and the report."""
 
-import logging
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from attrs import define, field, frozen
@@ -14,7 +12,7 @@ from .evidence import Engine, Evidence
 from .fuzzed import Fuzzer
 from .loading import SubjectError, is_probed, load_subject, try_subject
 from .parts import PartError, merge_parts
-from .progress import Progress
+from .progress import Progress, quiet_runtimes
 from .report import ReportError, as_report, write_report
 from .scenarios import search_scripts
 from .specified import examine_specification
@@ -46,10 +44,10 @@ def verify(options: Options) -> int:
     started = time.perf_counter()
     progress = Progress(is_quiet=options.is_quiet)
     try:
-        with _quiet_runtimes():
+        with quiet_runtimes():
             run = _Run.prepare(options, progress)
             evidence = run.gather()
-        judgement = judge(evidence, owns_specification=_is_compared(evidence))
+        judgement = judge(evidence, owns_specification=evidence.is_refined)
         status = judgement.exit_status(is_strict=options.is_strict)
         about = {
             "subject": options.subject,
@@ -64,11 +62,6 @@ def verify(options: Options) -> int:
         return Exit.UNRELIABLE
     _tell(judgement, options)
     return status
-
-
-def _is_compared(evidence: Evidence) -> bool:
-    """Whether decisions of the subject were compared with the explored machine in this run."""
-    return any(suite.get("decisions") for suite in evidence.suites)
 
 
 @define
@@ -129,6 +122,7 @@ class _Run:
             self.make_subject,
             offers=self.offers,
             deviations=_DEVIATIONS,
+            subject_name=self.options.subject,
             progress=lambda text: self.progress.say(f"  {text}"),
         )
 
@@ -153,25 +147,14 @@ class _Run:
         return Evidence(canaries=tuple(found))
 
 
-@contextmanager
-def _quiet_runtimes() -> Iterator[None]:
-    """Keep the process log out of the verdict: searches meet every contained failure many times."""
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logging.disable(before)
-
-
 def _tell(judgement: Judgement, options: Options) -> None:
     """Print the stories, then the table: what matters most stands last, where people look."""
     lines = [f"\n--- {story}" for story in judgement.evidence.stories]
     if not judgement.owns_specification:
         lines += [
             "",
-            f"{options.subject} is judged from outside: no decision of it was compared with the",
-            "explored machine, so no row rests on what was found about the specification",
+            f"{options.subject} is judged from outside: its decisions were not compared with the",
+            "explored machine, or differ; no row rests on what was found about the specification",
         ]
     lines += ["", *verdict_table(judgement, is_coloured=sys.stdout.isatty())]
     lines.append(f"report: {options.report}")

@@ -4,17 +4,22 @@ They need nothing but the protocol, so they judge strangers as well. Each is sea
 to a number of deviations from first in, first out; what a failure tells is a shortest one.
 """
 
+import re
 from collections.abc import Callable, Iterable
 
 from attrs import frozen
 
 from .evidence import Check, Engine, Evidence, Kind
 from .outside import BrokenRowError, Outsider, Tally
-from .schedules import Action, Actor, Scenario, SearchResult, search
+from .schedules import Action, Actor, FailureKind, Scenario, SearchResult, search
 from .stage import Stage
 from .subject import Listens, MakeSubject, Offer
 
-__all__ = ["SCRIPTS", "Script", "search_scripts"]
+__all__ = ["FIRST_IN_FIRST_OUT", "SCRIPTS", "Script", "search_scripts"]
+
+FIRST_IN_FIRST_OUT = "fifo"
+"""The schedule without a deviation, as the command line writes it."""
+_COMMAND = "python -m statemachine.conformance replay"
 
 Act = Callable[[Outsider], object]
 
@@ -223,12 +228,13 @@ _JUDGEMENTS = (
 )  # fmt: skip
 
 
-def search_scripts(
+def search_scripts(  # noqa: PLR0913 - each is named at the call
     make_subject: MakeSubject,
     *,
     offers: frozenset[Offer],
     deviations: int,
     scripts: Iterable[Script] = SCRIPTS,
+    subject_name: str = "MODULE:NAME",
     progress: Callable[[str], object] = lambda _: None,
 ) -> Evidence:
     """Search every script that the subject can play, and return what that shows."""
@@ -249,7 +255,8 @@ def search_scripts(
         if result.holds:
             tally += counted
         else:
-            evidence += _failed(result)
+            replay = f"{_COMMAND} --subject {subject_name} --script '{script.name}' "
+            evidence += _failed(result, replay)
     return evidence + Evidence(checks=_checks(tally), suites=tuple(suites))
 
 
@@ -268,29 +275,30 @@ def _checks(tally: Tally) -> tuple[Check, ...]:
     )
 
 
-def _failed(result: SearchResult) -> Evidence:
+def _failed(result: SearchResult, command: str) -> Evidence:
     """Tell a search that did not end well; the row that it broke, if it names one."""
     failure = result.failure
     if failure is None:
         first = result.first_too_long or "no deviation"
         cut = f"{result.too_long} runs were cut off, the first at {first}"
         return Evidence(failures=(f"`{result.scenario}` could not be searched: {cut}",))
-    row = next((each.row for each in _JUDGEMENTS if f"{each.row}" in failure.text), None)
-    if row is None:
+    story = f"{failure}\n{command}{failure.replay or FIRST_IN_FIRST_OUT}"
+    named = re.search(r"INV-\d\d", failure.text)
+    if named is None or failure.kind is FailureKind.CRASHED:
         first = failure.text.splitlines()[0]
         return Evidence(
-            failures=(f"`{result.scenario}` {failure.kind}: {first}",), stories=(str(failure),)
+            failures=(f"`{result.scenario}` {failure.kind}: {first}",), stories=(story,)
         )
-    text = failure.text.partition(": ")[2].removeprefix(f"{row}: ")
+    text = failure.text.partition(": ")[2].removeprefix(f"{named[0]}: ")
     check = Check(
-        criterion=row,
+        criterion=named[0],
         name=result.scenario,
         kind=Kind.ALWAYS,
         engine=Engine.SCHEDULES,
         explored=result.runs,
         why=text,
     )
-    return Evidence(checks=(check,), stories=(str(failure),))
+    return Evidence(checks=(check,), stories=(story,))
 
 
 def _summary(result: SearchResult) -> dict[str, object]:

@@ -49,6 +49,8 @@ def _row(ruling: Ruling, judgement: Judgement, *, is_coloured: bool) -> list[str
         lines += _wrapped(checked)
     if ruling.killers:
         lines += _wrapped(f"kills: {_some(each.id for each in ruling.killers)}")
+    elif judgement.evidence.faults and ruling.verdict is RowVerdict.HOLDS:
+        lines += _wrapped("kills: no fault was planted for this row")
     if row.assumed and ruling.verdict is RowVerdict.HOLDS:
         lines += _wrapped(f"assumed: {row.assumed}")
     if ruling.why:
@@ -73,7 +75,7 @@ def _checked_by(ruling: Ruling, judgement: Judgement) -> list[str]:
 
 
 def _totals(judgement: Judgement) -> list[str]:
-    counts = ", ".join(f"{judgement.count(verdict)} {verdict}" for verdict in RowVerdict)
+    counts = ", ".join(f"{verdict} {judgement.count(verdict)}" for verdict in RowVerdict)
     evidence = judgement.evidence
     found = len(evidence.canaries) - len(judgement.missed)
     lines = [f"{len(judgement.rulings)} rows: {counts}"]
@@ -81,6 +83,9 @@ def _totals(judgement: Judgement) -> list[str]:
     if evidence.faults:
         killed = len(evidence.faults) - len(judgement.survivors)
         lines.append(f"planted faults: {killed} of {len(evidence.faults)} killed")
+    decisions = sum(int(str(suite.get("decisions", 0))) for suite in evidence.suites)
+    if decisions:
+        lines.append(f"refinement: {decisions:,} decisions compared with the machine")
     if evidence.cases:
         lines.append(f"cases: {len(evidence.cases)}")
     lines += [f"did not run: {name}: {why}" for name, why in evidence.skipped.items()]

@@ -121,6 +121,9 @@ class Watch:
         trace: TracebackType | None,
     ) -> None:
         self.stage.loop.monitor = None
+        if isinstance(error, Violation):
+            # Whoever reads the failure wants the story of it.
+            error.add_note(self.story.numbered())
         self.stage.__exit__(kind, error, trace)
 
     def _watch_decisions(self) -> None:
@@ -302,7 +305,17 @@ class Watch:
         if self.refinement is not None:
             with self._noting():
                 self.refinement.look()
+        if not self.stage.can_move():
+            self._judge_rest()
         self._raise()
+
+    def _judge_rest(self) -> None:
+        """Judge an instant at which nothing is left to do: a step that is missing shows here."""
+        for ledger in self.ledgers.values():
+            self._judge(_AT_REST, "at_rest", ledger)
+        if self.refinement is not None:
+            with self._noting():
+                self.refinement.at_rest()
 
     def hear(self, point: str, agent: str) -> None:
         """Look because a listener is called; what is wrong is raised later."""

@@ -48,7 +48,7 @@ class IdleCancelLeavesTrace(RuntimeSubject):
 class Impatient(RuntimeSubject):
     """Its `when_idle` returns at once."""
 
-    async def when_idle(self, agent: str) -> None:  # noqa: ARG002  # the protocol's
+    async def when_idle(self, agent: str) -> None:
         """Return."""
 
 
@@ -65,7 +65,7 @@ class StopsEverybody(RuntimeSubject):
 
     def cancel(self, agent: str, reason: str | None) -> None:
         """Cancel them all."""
-        for each in ("a", "b"):
+        for each in (agent, *({"a", "b"} - {agent})):
             super().cancel(each, reason)
 
 

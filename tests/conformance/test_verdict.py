@@ -125,6 +125,22 @@ def test_a_stranger_gets_no_credit_from_the_specification() -> None:
     assert any("not of this runtime: explorer 1 (10)" in line for line in verdict_table(own))
 
 
+@pytest.mark.parametrize(
+    ("suites", "speaks"),
+    [
+        ([], False),
+        ([{"refined": None}], False),
+        ([{"refined": True}, {"refined": None}], True),
+        ([{"refined": True}, {"refined": False}], False),
+    ],
+)
+def test_the_specification_speaks_only_for_whoever_was_seen_to_follow_it(
+    suites: list[dict[str, object]], *, speaks: bool
+) -> None:
+    """A probe is no proof: decisions have to be compared, and one that differs is enough."""
+    assert Evidence(suites=tuple(suites)).is_refined is speaks
+
+
 def test_a_directed_test_answers_only_for_its_clause() -> None:
     """One run of one test is no search."""
     test = check(Engine.TESTS, Kind.ALWAYS, explored=1, clauses=("A-24",))

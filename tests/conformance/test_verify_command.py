@@ -1,6 +1,7 @@
 """The command: a stranger's runtime, a broken one, and everything that can be wrong before."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from statemachine.conformance.__main__ import main
+from statemachine.conformance.evidence import Evidence
+from statemachine.conformance.fuzzed import Fuzzer
 from statemachine.conformance.run import Options, verify
 
 TOY = "tests.conformance.toy:make_subject"
@@ -21,6 +24,13 @@ def run(subject: str, folder: Path, *more: str) -> tuple[int, dict[str, Any]]:
     options = ("--seconds", "0", "--profile", "fast", "--quiet", "--report", str(path))
     status = main(["verify", "--subject", subject, *options, *more])
     return status, json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def in_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the engines that a test is not about."""
+    monkeypatch.setattr("statemachine.conformance.run.examine_specification", Evidence)
+    monkeypatch.setattr("statemachine.conformance.run._DEVIATIONS", 0)
+    monkeypatch.setattr(Fuzzer, "run", lambda *_: Evidence())
 
 
 def test_a_stranger_is_judged_by_its_running_code(
@@ -85,6 +95,49 @@ def test_a_subject_that_cannot_be_used_is_refused_in_words(
     assert caught.out == ""
 
 
+def test_a_story_ends_with_the_command_that_tells_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a search found is seen again by anybody, and not in a runtime that is in order."""
+    in_short(monkeypatch)
+    _, report = run(BROKEN, tmp_path)
+    line = next(each for each in report["stories"] if "conformance replay" in each).splitlines()[-1]
+    command = shlex.split(line.partition("statemachine.conformance ")[2])
+    capsys.readouterr()
+    assert main(command) == 1
+    assert "INV-01" in capsys.readouterr().out
+    assert main([word.replace(BROKEN, TOY) for word in command]) == 0
+
+
+@pytest.mark.parametrize(
+    ("subject", "script", "schedule", "said"),
+    [
+        (TOY, "no such thing", "fifo", "the scripts are 'two prompts and a cancel'"),
+        (TOY, "two prompts and a cancel", "first", "not a schedule: 'first'"),
+        (TOY, "two prompts and a cancel", "999:1", "there is no decision 999"),
+        (TOY, "steering and a cancel", "fifo", "does not offer steer"),
+        ("nowhere:make", "two prompts and a cancel", "fifo", "cannot import nowhere"),
+    ],
+)
+def test_what_cannot_be_replayed_is_refused_in_words(
+    subject: str, script: str, schedule: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message says what there is instead."""
+    assert main(["replay", "--subject", subject, "--script", script, schedule]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_report_that_cannot_be_written_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A verdict that leaves no report has not been given."""
+    in_short(monkeypatch)
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    path = str(tmp_path / "file" / "report.json")
+    assert main(["verify", "--subject", TOY, "--seconds", "0", "--quiet", "--report", path]) == 2
+    assert "cannot write the report" in capsys.readouterr().err
+
+
 def test_level_inside_needs_a_probe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What cannot be compared is not compared silently from outside."""
     assert run(TOY, tmp_path, "--level", "inside")[0] == 2
@@ -100,9 +153,10 @@ def test_parts_that_cannot_be_read_are_refused(
 
 
 def test_a_missed_canary_makes_the_run_unreliable(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Merged parts without a killed mutant have no teeth, and the exit status says so."""
+    in_short(monkeypatch)
     (tmp_path / "parts").mkdir()
     status, report = run(TOY, tmp_path, "--merge", str(tmp_path / "parts"))
     assert status == 2
@@ -120,8 +174,8 @@ def test_an_engine_that_fails_makes_the_run_unreliable(
     def fail() -> None:
         raise RuntimeError("out of order")
 
+    in_short(monkeypatch)
     monkeypatch.setattr("statemachine.conformance.run.examine_specification", fail)
-    monkeypatch.setattr("statemachine.conformance.run._DEVIATIONS", 0)
     report = tmp_path / "report.json"
     options = Options(subject=TOY, seconds=0, profile="fast", report=report, is_quiet=True)
     assert verify(options) == 2

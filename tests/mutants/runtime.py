@@ -189,10 +189,12 @@ def _two_agents(play: Examination) -> None:
 
 _CANCEL_OF_A_TURN = rows(Input.CANCEL, Window.STREAM, "running")
 _DISPOSE_OF_A_TURN = rows(Input.DISPOSE, Window.STREAM, "running")
+_SIGNAL_BEFORE_CONTENTS = (Command.ANNOUNCE, Command.ABORT, Command.DISCARD)
+_DISCARDS_FIRST = (Command.DISCARD, Command.ANNOUNCE, Command.ABORT)
 
 
-def _mutant(
-    id: str,
+def _mutant(  # noqa: PLR0913, PLR0917  # the columns of a table
+    name: str,
     text: str,
     invariant: str,
     plant: Planted,
@@ -201,7 +203,7 @@ def _mutant(
     also: str = "",
 ) -> RuntimeMutant:
     return RuntimeMutant(
-        id=id, fault=text, invariant=invariant, plant=plant, program=program, machine=machine,
+        id=name, fault=text, invariant=invariant, plant=plant, program=program, machine=machine,
         also=frozenset(also.split()),
     )  # fmt: skip
 
@@ -234,7 +236,7 @@ RUNTIME_MUTANTS = (
     ),
     _mutant(
         "signal-before-contents", "a cancel calls out before it takes the contents", "INV-03",
-        fault.in_table(change(_CANCEL_OF_A_TURN, ask(Command.ANNOUNCE, Command.ABORT, Command.DISCARD))),
+        fault.in_table(change(_CANCEL_OF_A_TURN, ask(*_SIGNAL_BEFORE_CONTENTS))),
         _sent_inside_abort,
         "turning",
     ),
@@ -317,7 +319,7 @@ RUNTIME_MUTANTS = (
     ),
     _mutant(
         "discards-before-status", "a dispose announces the discards before the status", "INV-11",
-        fault.in_table(change(_DISPOSE_OF_A_TURN, ask(Command.DISCARD, Command.ANNOUNCE, Command.ABORT))),
+        fault.in_table(change(_DISPOSE_OF_A_TURN, ask(*_DISCARDS_FIRST))),
         _disposed_while_streaming, "teardown",
     ),
     _mutant(
@@ -327,7 +329,9 @@ RUNTIME_MUTANTS = (
     ),
     _mutant(
         "exit-unnoticed", "nobody learns that the driver has exited", "INV-12",
-        fault.in_table(change(rows(Input.DONE, Window.FLUSH, "disposed"), silence(Command.RELEASE))),
+        fault.in_table(
+            change(rows(Input.DONE, Window.FLUSH, "disposed"), silence(Command.RELEASE))
+        ),
         _disposed_while_streaming, "teardown", "INV-08",
     ),
     _mutant(

@@ -11,13 +11,13 @@ from attrs import evolve
 from runtime import driver, registry
 from runtime.agent import LiveAgent
 from runtime.core import Core
-from runtime.driver import VISITS
+from runtime.driver import VISITS, Outcome
 from runtime.obey import OBEY, place_discarded, record_message
 from runtime.registry import AgentHandle, AgentRegistry
 from runtime.subject import RuntimeSubject
 from runtime.teardown import Link, Teardown
-from runtime.turn import Stop
-from statemachine import MACHINE, Command, Input, Machine, Marker, Queues, Status, Window
+from runtime.turn import AcceptedMessage, Context, Offer, Stop
+from statemachine import MACHINE, Command, Decision, Input, Machine, Marker, Queues, Status, Window
 from statemachine.conformance.subject import MakeSubject
 
 from .planting import Plant
@@ -95,31 +95,32 @@ def discard_with_default_reason(core: Core, stop: Stop) -> None:
     _OBEY[Command.DISCARD](core, Stop(stop.cause, "cancelled"))
 
 
-def queue_into_the_cancelled_turn(core: Core, offer: Any) -> None:
+def queue_into_the_cancelled_turn(core: Core, offer: Offer) -> None:
     """Let what comes after a cancel join the turn that unwinds."""
     _OBEY[Command.QUEUE](core, offer)
     if core.shape.status is Status.CANCELLED and core.log.open_turn is not None:
         record_message(core, "steering/message", core.queues.queued.pop())
 
 
-def queue_at_the_head(self: Queues[Any], message: Any) -> None:
+def queue_at_the_head(self: Queues[AcceptedMessage], message: AcceptedMessage) -> None:
     """Turn first in, first out around."""
     self.queued.insert(0, message)
 
 
-def drain_once_more(core: Core) -> Any:
-    """Let prompts that came after `turn/start` share its turn."""
-    core.turn.unread += core.queues.drain()
+def drain_once_more(core: Core) -> Outcome:
+    """Let prompts that came after the cancel of a turn share it with those from before."""
+    if core.shape.status is Status.CANCELLED:
+        core.turn.unread += core.queues.drain()
     return _VISITS[Window.PROMPTS](core)
 
 
-def report_and_drop(core: Core, argument: Any) -> None:
+def report_and_drop(core: Core, argument: object) -> None:
     """Let a failed turn take what waits with it."""
     _OBEY[Command.REPORT](core, argument)
     core.queues.clear()
 
 
-def join_unless_stopped(core: Core, context: Any) -> None:
+def join_unless_stopped(core: Core, context: Context) -> None:
     """Drop context that comes while the turn unwinds."""
     if not core.turn.authority.signal.is_aborted:
         _OBEY[Command.JOIN](core, context)
@@ -138,7 +139,7 @@ def remembering_idle_cancels() -> Planted:
             struck.add(id(self))
         cancel(self, reason)
 
-    def strike(core: Core) -> Any:
+    def strike(core: Core) -> Outcome:
         if id(core.face) in struck:
             struck.discard(id(core.face))
             core.call(Input.CANCEL, Stop("cancelled", "cancelled"))
@@ -150,7 +151,7 @@ def remembering_idle_cancels() -> Planted:
     )
 
 
-def forget_the_cancel(core: Core) -> Any:
+def forget_the_cancel(core: Core) -> Outcome:
     """Take the marker back before the turn is closed."""
     shape = core.shape
     if shape.status is Status.CANCELLED:
@@ -162,9 +163,10 @@ def last_reason_wins() -> Planted:
     """Let a further cancel overwrite the reason of the first."""
     post = Core.post
 
-    def post_and_overwrite(self: Core, input: Input, argument: Any = None) -> Any:
+    def post_and_overwrite(self: Core, input: Input, argument: object = None) -> Decision:
         signal = self.turn.authority.signal
         if input is Input.CANCEL and signal.is_aborted:
+            assert isinstance(argument, Stop)
             signal._reason = argument.reason  # noqa: SLF001  # the fault
         return post(self, input, argument)
 
@@ -184,7 +186,7 @@ def aborting_late() -> Planted:
     late: list[tuple[Core, Stop]] = []
     call = Core.call
 
-    def call_and_abort(self: Core, input: Input, argument: Any = None) -> None:
+    def call_and_abort(self: Core, input: Input, argument: object = None) -> None:
         call(self, input, argument)
         while late:
             core, stop = late.pop()
@@ -196,7 +198,7 @@ def aborting_late() -> Planted:
     )
 
 
-def close_with_a_chunk(core: Core, argument: Any) -> None:
+def close_with_a_chunk(core: Core, argument: object) -> None:
     """Record what a stopped stream still had to say."""
     if core.turn.authority.signal.is_aborted:
         chunk = {"type": "text", "text": "late"}
@@ -214,7 +216,7 @@ def skip_the_flush(core: Core) -> Input:
     return Input.DONE
 
 
-def leave_the_turn_open(core: Core, argument: Any) -> None:
+def leave_the_turn_open(core: Core, argument: object) -> None:
     """Record every boundary but the end of a turn."""
     if core.shape.window is not Window.TURN_END:
         _OBEY[Command.RECORD](core, argument)
@@ -226,8 +228,10 @@ def links(*names: str) -> Planted:
     """Run the links of a teardown in another order, or fewer of them."""
     original = registry._links  # noqa: SLF001  # the seam
 
-    def reordered(*arguments: Any) -> list[Link]:
-        by_name = {link.name: link for link in original(*arguments)}
+    def reordered(
+        core: Core, unregister: Callable[[Core], None], detach: Callable[[], None]
+    ) -> list[Link]:
+        by_name = {link.name: link for link in original(core, unregister, detach)}
         return [by_name[name] for name in names]
 
     return replacing(registry, "_links", reordered)
@@ -238,7 +242,7 @@ _DISPOSE = AgentHandle.dispose
 
 def dispose_anew(self: AgentHandle) -> Teardown:
     """Make a new end for every caller."""
-    self._teardown = None  # noqa: SLF001  # the fault
+    self._teardown = None
     return _DISPOSE(self)
 
 
@@ -247,15 +251,18 @@ def taking_siblings_along() -> Planted:
     made: list[AgentHandle] = []
     create = AgentRegistry.create
 
-    def create_and_keep(self: AgentRegistry, **words: Any) -> AgentHandle:
-        handle = create(self, **words)
-        made[:] = [each for each in made if each._core.around is handle._core.around]  # noqa: SLF001
+    def create_and_keep(
+        self: AgentRegistry, *, agent_id: str | None = None, session_id: str | None = None
+    ) -> AgentHandle:
+        if not self.list():
+            made.clear()
+        handle = create(self, agent_id=agent_id, session_id=session_id)
         made.append(handle)
         return handle
 
     def dispose(self: AgentHandle) -> Teardown:
         for handle in made:
-            if handle is not self and handle._core.around is self._core.around:  # noqa: SLF001
+            if handle is not self and self in made:
                 _DISPOSE(handle)
         return _DISPOSE(self)
 

@@ -13,7 +13,7 @@ from statemachine.conformance.suite import lifecycle_suite
 
 from .runtime import RUNTIME_MUTANTS, RuntimeMutant
 
-EXAMPLES_MAX = 400
+EXAMPLES_MAX = 1_000
 PROFILE = evolve(PROFILES[ProfileName.CI], examples=EXAMPLES_MAX, shrinks=False)
 PROGRAMS = {mutant.program.__name__: mutant.program for mutant in RUNTIME_MUTANTS}
 NAMED = {mutant.id: mutant for mutant in RUNTIME_MUTANTS}
@@ -41,9 +41,10 @@ def test_the_same_program_finds_nothing_without_the_fault(
         program(play)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", NAMED.values(), ids=NAMED)
 def test_the_random_suite_kills_the_fault(mutant: RuntimeMutant) -> None:
-    """A few hundred random programs find the fault, and name the invariant that it breaks."""
+    """A thousand random programs find the fault, and name the invariant that it breaks."""
     with mutant.plant() as make_subject:
         result = lifecycle_suite(make_subject, profile=PROFILE, machines=(mutant.machine,)).run()
     (failure,) = result.failures

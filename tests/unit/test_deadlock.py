@@ -139,3 +139,45 @@ def test_waiting_for_an_agent_that_is_gone_is_no_deadlock() -> None:
         scene.settle()
         assert task.done()
         assert isinstance(task, asyncio.Task)
+
+
+class LeftBehind:
+    """A model whose first answer outlives its grace and then waits for its own agent."""
+
+    cooperative = False
+
+    def __init__(self) -> None:
+        self.scene: Scene
+        self.calls = 0
+        self.waited = False
+
+    async def stream(self, _: ModelRequest, signal: AbortSignalLike) -> AsyncIterator[Chunk]:
+        """Survive the first cancellation, then wait until the agent is idle."""
+        self.calls += 1
+        is_first = self.calls == 1
+        try:
+            await self.scene.stage.gate("model")
+        finally:
+            if is_first and signal.is_aborted:
+                await self.scene.stage.gate("stubborn")
+                await self.scene.a.when_idle()
+                self.waited = True
+        yield TextDelta("1")
+
+
+@pytest.mark.clause("A-68", "B-119")
+def test_a_body_that_was_left_behind_may_wait_for_the_agent() -> None:
+    """The driver no longer waits for it, so there is no circle."""
+    model = LeftBehind()
+    with Scene(model=model) as scene:
+        model.scene = scene
+        scene.ask("A")
+        scene.quiet()
+        scene.a.cancel("r")
+        scene.a.send("B")
+        scene.stage.loop.advance(2)
+        scene.quiet()
+        scene.open("stubborn")
+        assert not model.waited
+        scene.settle()
+        assert model.waited

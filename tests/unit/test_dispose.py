@@ -175,6 +175,27 @@ def test_a_teardown_flushes_once_more_only_if_something_is_unflushed() -> None:
         scene.expect("running [A] idle W disposed gone END")
 
 
+@pytest.mark.clause("D-51", "A-67")
+def test_a_flush_covers_only_what_was_there_when_it_began() -> None:
+    """An older flush that ends behind a failed one does not make its records durable."""
+    with Scene() as scene:
+        scene.hold()
+        scene.a.inject("c")
+        scene.ask("A")
+        scene.quiet()
+        scene.open("model")
+        _, second = scene.stage.gates.open_gates
+        scene.stage.gates.open(second, "error")
+        scene.quiet()
+        scene.open("flush")
+        scene.dispose()
+        scene.settle()
+        scene.expect(
+            "TS CM(c) TE{completed} running TS UM(A) SS CH CH AM SE TE{completed} FLUSH! ERR(0) "
+            "idle W FLUSH disposed FLUSH gone END"
+        )
+
+
 @pytest.mark.clause("D-53", "B-85")
 def test_a_failed_flush_holds_nothing_back() -> None:
     """Queued work goes on, and the driver of a disposed agent exits."""

@@ -143,7 +143,9 @@ def test_there_is_one_driver_and_an_ended_one_takes_no_wake() -> None:
 
 
 @pytest.mark.clause("C-06", "C-04")
-def test_a_message_sent_between_the_last_step_and_the_end_of_a_driver_runs() -> None:
+def test_a_message_sent_between_the_last_step_and_the_end_of_a_driver_runs(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """The agent is parked, its old task has not told its end yet: a new one takes the work."""
     with Scene() as scene:
         scene.stage.gates.auto = lambda _: True
@@ -151,9 +153,12 @@ def test_a_message_sent_between_the_last_step_and_the_end_of_a_driver_runs() -> 
         while scene.rt.inspect().agents[0].window is not Window.PARKED:
             assert scene.stage.tick() == 1
         assert scene.rt.inspect().agents[0].has_task
-        scene.a.send("B")
+        scene.ask("B")
+        scene.stage.tick(2)
+        assert scene.rt.inspect().agents[0].has_task
         scene.settle()
-        scene.expect("running [A] idle running [B] idle")
+        scene.expect("running [A] idle running [B] idle W")
+        assert caplog.text == ""
 
 
 @pytest.mark.clause("C-05", "B-94", "C-12", "B-39")

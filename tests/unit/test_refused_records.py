@@ -6,6 +6,7 @@ import pytest
 
 from runtime import AGENT_DISCARDED, AGENT_ERROR, AgentFailed, Discarded, InvalidRecordError
 from runtime import exchange as exchange_message
+from runtime.session.log import SessionLog
 from tests.unit.windows.scene import Scene
 
 if TYPE_CHECKING:
@@ -146,6 +147,32 @@ def test_a_driver_that_dies_of_a_bug_fails_who_waits_for_it(
         assert report.failed
         assert scene.rt.agents.get("a") is None
         assert scene.stage.pending == ()
+
+
+@pytest.mark.clause("A-17", "A-18")
+@pytest.mark.parametrize("record_type", ["turn/start", "context/message", "turn/end"])
+def test_an_injection_is_in_the_log_whole_or_not_at_all(
+    record_type: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The caller gets the error, nothing is announced or flushed, and the next turn is number 1."""
+    commit = SessionLog._commit  # noqa: SLF001 - a fault is planted inside
+
+    def refuse_one(log: SessionLog, type_name: str, *rest: Any) -> Any:  # noqa: ANN401 - handed on
+        if type_name == record_type:
+            raise InvalidRecordError(f"{type_name} is refused by the test")
+        return commit(log, type_name, *rest)
+
+    with Scene() as scene:
+        with monkeypatch.context() as patched:
+            patched.setattr(SessionLog, "_commit", refuse_one)
+            with pytest.raises(InvalidRecordError, match=record_type):
+                scene.a.inject("c")
+        scene.settle()
+        scene.expect("")
+        scene.a.inject("d")
+        scene.settle()
+        scene.expect("TS CM(d) TE{completed} FLUSH")
+        assert scene.records()[0].data["turn"] == 1
 
 
 @pytest.mark.clause("B-131", "A-80")

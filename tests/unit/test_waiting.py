@@ -43,6 +43,9 @@ def test_a_cancelled_waiter_is_removed() -> None:
         gone = scene.stage.spawn(scene.wait(), "gives up")
         scene.quiet()
         gone.cancel()
+        scene.quiet()
+        waiters = scene.a._core.waiters  # type: ignore[attr-defined]  # noqa: SLF001 - the inside
+        assert len(waiters) == 1
         scene.settle()
         assert gone.cancelled()
         scene.expect("running [A] idle W")

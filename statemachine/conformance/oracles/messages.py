@@ -3,7 +3,7 @@
 from statemachine.conformance.ledger import MESSAGES, PROMPTS, Call, Ledger, Message, Verb
 from statemachine.conformance.oracles.oracle import Oracle
 from statemachine.conformance.story import Violation
-from statemachine.conformance.subject import Dropped, Observation, Seen
+from statemachine.conformance.subject import Dropped, Seen
 
 __all__ = [
     "CancelDrops",

@@ -186,6 +186,25 @@ def test_a_dispose_bounds_a_flush_that_is_awaited() -> None:
         assert scene.trace()[-2:] == ["gone", "END"]
 
 
+@pytest.mark.clause("B-120", "B-121", "B-46")
+def test_a_dispose_does_not_lengthen_the_flush_of_a_cancelled_turn() -> None:
+    """The bound that the cancel set stays the bound."""
+    with Scene() as scene:
+        scene.hold()
+        scene.ask("A")
+        scene.quiet()
+        scene.a.cancel("r")
+        scene.quiet()
+        scene.stage.loop.advance(1.5)
+        scene.dispose()
+        scene.quiet()
+        assert "W" not in scene.trace()
+        scene.stage.loop.advance(0.5)
+        scene.quiet()
+        assert "W" in scene.trace()
+        scene.settle()
+
+
 @pytest.mark.clause("B-122", "B-30")
 def test_a_cancel_never_cuts_the_flush_of_an_ended_turn() -> None:
     """However long the disk takes, a cancel of nothing shortens nothing."""
