@@ -9,7 +9,7 @@ from .measure import Sample, interleave
 from .ours import TYPES, run_turns, run_turns_with_flush
 from .report import Report
 
-ROUNDS: Final = 25
+ROUNDS: Final = 20
 ITEMS: Final = 200
 
 
