@@ -6,12 +6,13 @@ needs Hypothesis, which the extra `verify` brings, and is imported when it is as
 
 from typing import TYPE_CHECKING, Any
 
-from .refinement import Projection
-from .stage import Stage, StageError
+from statemachine.conformance.stage.stage import Stage, StageError
+from statemachine.conformance.suite.refinement import Projection
+
 from .subject import Dropped, MakeSubject, Observation, Offer, Seen, Subject
 
 if TYPE_CHECKING:
-    from .suite import lifecycle_suite
+    from statemachine.conformance.suite.suite import lifecycle_suite
 
 __all__ = [
     "Dropped",
@@ -30,6 +31,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has that name
     if name != "lifecycle_suite":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .suite import lifecycle_suite  # noqa: PLC0415  # only whoever asks for it needs the extra
+    from statemachine.conformance.suite.suite import lifecycle_suite  # noqa: PLC0415  # only whoever asks for it needs the extra
 
     return lifecycle_suite

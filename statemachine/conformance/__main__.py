@@ -13,9 +13,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .replaying import replay_script
-from .table import criteria_table
-from .verdict import Exit
+from statemachine.conformance.verdict.replaying import replay_script
+from statemachine.conformance.verdict.table import criteria_table
+from statemachine.conformance.verdict.verdict import Exit
 
 __all__ = ["main"]
 
@@ -41,7 +41,7 @@ def _verify(chosen: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         print(f"verify: {error.name} is missing; {_EXTRA}", file=sys.stderr)
         return Exit.UNRELIABLE
-    from .run import Options, verify  # noqa: PLC0415  # it reads the extras
+    from statemachine.conformance.verdict.run import Options, verify  # noqa: PLC0415  # it reads the extras
 
     return verify(
         Options(

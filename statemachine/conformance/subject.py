@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from attrs import frozen
 
-from .stage import Stage
+from statemachine.conformance.stage.stage import Stage
 
 __all__ = [
     "Dropped",

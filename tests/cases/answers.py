@@ -8,7 +8,7 @@ from attrs import define, field
 
 from runtime import ModelError, ModelRequest, TextDelta, ToolCallDelta
 from runtime.model import AbortSignalLike, Chunk, last_user_text
-from statemachine.conformance.stage import Stage
+from statemachine.conformance.stage.stage import Stage
 
 __all__ = ["HELD", "CaseModel"]
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from attrs import asdict, frozen
 
-from statemachine.conformance.schedules import Scenario, SearchResult, search
+from statemachine.conformance.stage.schedules import Scenario, SearchResult, search
 
 __all__ = ["Examine", "examine"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from statemachine.conformance.schedules import Actor, Scenario
+from statemachine.conformance.stage.schedules import Actor, Scenario
 
 from .conftest import Examine
 from .world import GRACE_S, HELD, Act, World, act, actor, scene

@@ -2,7 +2,7 @@
 
 import pytest
 
-from statemachine.conformance.schedules import Scenario
+from statemachine.conformance.stage.schedules import Scenario
 
 from .conftest import Examine
 from .world import GRACE_S, HELD, World, actor, scene

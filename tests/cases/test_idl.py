@@ -4,7 +4,7 @@ import pytest
 from attrs import define
 
 from runtime.ports import Clock
-from statemachine.conformance.schedules import Scenario
+from statemachine.conformance.stage.schedules import Scenario
 
 from .conftest import Examine
 from .world import Act, World, act, actor, scene

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from runtime import Fate, exchange
-from statemachine.conformance.schedules import Scenario, search
+from statemachine.conformance.stage.schedules import Scenario, search
 
 from .world import HELD, Act, World, actor, scene
 

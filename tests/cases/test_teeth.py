@@ -4,7 +4,7 @@ from typing import Final
 
 import pytest
 
-from statemachine.conformance.schedules import search
+from statemachine.conformance.stage.schedules import search
 
 from . import part_faults, row_faults, test_can, test_dsp, test_idl, test_que
 from .conftest import told_cases

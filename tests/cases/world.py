@@ -36,8 +36,8 @@ from runtime.session.content import text_of
 from runtime.session.records import Record
 from runtime.subject import RuntimeSubject
 from statemachine import Machine
-from statemachine.conformance.schedules import Action, Actor, Scenario
-from statemachine.conformance.stage import Stage
+from statemachine.conformance.stage.schedules import Action, Actor, Scenario
+from statemachine.conformance.stage.stage import Stage
 
 from .answers import HELD, CaseModel
 from .audit import Ledger, audit

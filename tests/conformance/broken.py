@@ -10,8 +10,8 @@ from attrs import evolve, frozen
 
 from runtime import CallerError
 from runtime.subject import RuntimeSubject
-from statemachine.conformance.examination import Examination
 from statemachine.conformance.subject import Dropped, Observation, Offer, Seen
+from statemachine.conformance.suite.examination import Examination
 
 __all__ = ["BROKEN", "BrokenSubject", "CancelForgets"]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from statemachine.conformance.criteria import CRITERIA
+from statemachine.conformance.verdict.criteria import CRITERIA
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from statemachine.conformance import canaries
-from statemachine.conformance.canaries import forgetful, plant_canaries, planted_in_parts
-from statemachine.conformance.evidence import Engine, Evidence, PlantedFault
-from statemachine.conformance.fuzzed import Fuzzer
-from statemachine.conformance.schedules import SearchResult
+from statemachine.conformance.verdict import canaries
+from statemachine.conformance.stage.schedules import SearchResult
+from statemachine.conformance.verdict.canaries import forgetful, plant_canaries, planted_in_parts
+from statemachine.conformance.verdict.evidence import Engine, Evidence, PlantedFault
+from statemachine.conformance.verdict.fuzzed import Fuzzer
 
 from . import toy
 

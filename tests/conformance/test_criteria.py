@@ -3,8 +3,8 @@
 import pytest
 
 from statemachine.clauses import clauses
-from statemachine.conformance.criteria import CRITERIA, Criterion, criterion
-from statemachine.conformance.evidence import Kind, Side
+from statemachine.conformance.verdict.criteria import CRITERIA, Criterion, criterion
+from statemachine.conformance.verdict.evidence import Kind, Side
 
 LATER = {10, 11, 13, 14, 15, 17, 18, 19, 20}
 """The rows of which a part cannot be looked at yet; the list may only become shorter."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from statemachine.conformance.stage import Stage, StageError
+from statemachine.conformance.stage.stage import Stage, StageError
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from statemachine.conformance.loop import StageLoop
-from statemachine.conformance.stage import Stage, StageStuck, TooLong
+from statemachine.conformance.stage.loop import StageLoop
+from statemachine.conformance.stage.stage import Stage, StageStuck, TooLong
 
 T = TypeVar("T")
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from runtime.subject import RuntimeSubject
-from statemachine.conformance.examination import Examination
-from statemachine.conformance.oracles import ORACLES
-from statemachine.conformance.story import Violation
+from statemachine.conformance.suite.examination import Examination
+from statemachine.conformance.suite.oracles import ORACLES
+from statemachine.conformance.suite.story import Violation
 from tests.conformance.broken import BROKEN, BrokenSubject
 
 PROGRAMS = {broken.program.__name__: broken.program for broken in BROKEN}

@@ -11,9 +11,9 @@ from runtime.core import Core
 from runtime.obey import OBEY
 from runtime.subject import RuntimeSubject
 from statemachine import MACHINE, Command, Decision, Inbox, Input, Machine, Shape, Status, Window
-from statemachine.conformance.examination import Examination
-from statemachine.conformance.refinement import Projection, Refinement
-from statemachine.conformance.story import Violation
+from statemachine.conformance.suite.examination import Examination
+from statemachine.conformance.suite.refinement import Projection, Refinement
+from statemachine.conformance.suite.story import Violation
 
 AGENT = "a"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from attrs import define, evolve, field
 
-from statemachine.conformance.schedules import (
+from statemachine.conformance.stage.schedules import (
     Action,
     Actor,
     FailureKind,
@@ -21,7 +21,7 @@ from statemachine.conformance.schedules import (
     run_schedule,
     search,
 )
-from statemachine.conformance.stage import Stage, StageError
+from statemachine.conformance.stage.stage import Stage, StageError
 
 ROOT = Path(__file__).parents[2]
 

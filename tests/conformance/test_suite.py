@@ -10,11 +10,11 @@ from attrs import evolve
 
 from runtime.subject import RuntimeSubject
 from statemachine import OUTSIDE_INPUTS, Window
-from statemachine.conformance.coverage import coverage_table, unmet
-from statemachine.conformance.examination import ACTS, POINTS, Examination
-from statemachine.conformance.profiles import PROFILES, Profile, ProfileName
-from statemachine.conformance.rules import MACHINES
-from statemachine.conformance.suite import SuiteResult, lifecycle_suite
+from statemachine.conformance.suite.coverage import coverage_table, unmet
+from statemachine.conformance.suite.examination import ACTS, POINTS, Examination
+from statemachine.conformance.suite.profiles import PROFILES, Profile, ProfileName
+from statemachine.conformance.suite.rules import MACHINES
+from statemachine.conformance.suite.suite import SuiteResult, lifecycle_suite
 from tests.conformance.broken import CancelForgets
 
 CANDIDATES = Path(__file__).parents[2] / "build" / "regressions"

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from statemachine.conformance.criteria import CRITERIA, criterion
-from statemachine.conformance.evidence import (
+from statemachine.conformance.verdict.criteria import CRITERIA, criterion
+from statemachine.conformance.verdict.evidence import (
     Canary,
     Check,
     Engine,
@@ -16,10 +16,10 @@ from statemachine.conformance.evidence import (
     Kind,
     PlantedFault,
 )
-from statemachine.conformance.parts import PartError, merge_parts
-from statemachine.conformance.report import as_report, write_report
-from statemachine.conformance.table import criteria_table, verdict_table
-from statemachine.conformance.verdict import Judgement, RowVerdict, Ruling, judge
+from statemachine.conformance.verdict.parts import PartError, merge_parts
+from statemachine.conformance.verdict.report import as_report, write_report
+from statemachine.conformance.verdict.table import criteria_table, verdict_table
+from statemachine.conformance.verdict.verdict import Judgement, RowVerdict, Ruling, judge
 
 FOUND = Canary(engine="explorer", fault="a fault", is_found=True)
 

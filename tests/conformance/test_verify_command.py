@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from statemachine.conformance.__main__ import main
-from statemachine.conformance.evidence import Evidence
-from statemachine.conformance.fuzzed import Fuzzer
-from statemachine.conformance.run import Options, verify
+from statemachine.conformance.verdict.evidence import Evidence
+from statemachine.conformance.verdict.fuzzed import Fuzzer
+from statemachine.conformance.verdict.run import Options, verify
 
 TOY = "tests.conformance.toy:make_subject"
 BROKEN = "tests.conformance.toy:make_broken_subject"
@@ -28,8 +28,8 @@ def run(subject: str, folder: Path, *more: str) -> tuple[int, dict[str, Any]]:
 
 def in_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the engines that a test is not about."""
-    monkeypatch.setattr("statemachine.conformance.run.examine_specification", Evidence)
-    monkeypatch.setattr("statemachine.conformance.run._DEVIATIONS", 0)
+    monkeypatch.setattr("statemachine.conformance.verdict.run.examine_specification", Evidence)
+    monkeypatch.setattr("statemachine.conformance.verdict.run._DEVIATIONS", 0)
     monkeypatch.setattr(Fuzzer, "run", lambda *_: Evidence())
 
 
@@ -175,7 +175,7 @@ def test_an_engine_that_fails_makes_the_run_unreliable(
         raise RuntimeError("out of order")
 
     in_short(monkeypatch)
-    monkeypatch.setattr("statemachine.conformance.run.examine_specification", fail)
+    monkeypatch.setattr("statemachine.conformance.verdict.run.examine_specification", fail)
     report = tmp_path / "report.json"
     options = Options(subject=TOY, seconds=0, profile="fast", report=report, is_quiet=True)
     assert verify(options) == 2

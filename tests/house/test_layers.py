@@ -19,6 +19,11 @@ PLANTED: Final = {
         "import statemachine.machine",
         "statemachine.windows -> statemachine.machine",
     ),
+    "layers-of-the-kit": (
+        "statemachine/conformance/stage/gates.py",
+        "import statemachine.conformance.subject",
+        "statemachine.conformance.stage.gates -> statemachine.conformance.subject",
+    ),
     "layers-of-runtime": (
         "runtime/errors.py",
         "import runtime.ports",

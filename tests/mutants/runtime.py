@@ -12,7 +12,7 @@ from attrs import frozen
 from runtime.agent import LiveAgent
 from runtime.registry import AgentHandle
 from statemachine import Command, Input, Queues, Window
-from statemachine.conformance.examination import Examination
+from statemachine.conformance.suite.examination import Examination
 
 from . import runtime_faults as fault
 from .planting import also_ask, ask, chain, change, only_in, remove, rows, silence

@@ -6,10 +6,10 @@ import pytest
 from attrs import evolve
 
 from runtime.subject import RuntimeSubject
-from statemachine.conformance.examination import Examination
-from statemachine.conformance.profiles import PROFILES, ProfileName
-from statemachine.conformance.story import Violation
-from statemachine.conformance.suite import lifecycle_suite
+from statemachine.conformance.suite.examination import Examination
+from statemachine.conformance.suite.profiles import PROFILES, ProfileName
+from statemachine.conformance.suite.story import Violation
+from statemachine.conformance.suite.suite import lifecycle_suite
 
 from .runtime import RUNTIME_MUTANTS, RuntimeMutant
 

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from runtime.subject import RuntimeSubject
-from statemachine.conformance.examination import Examination
+from statemachine.conformance.suite.examination import Examination
 
 
 @pytest.mark.clause("B-134", "B-16")

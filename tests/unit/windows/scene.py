@@ -49,7 +49,7 @@ from runtime import (
 from runtime.model import AbortSignalLike, Chunk
 from runtime.session.content import text_of
 from statemachine import MACHINE, Machine
-from statemachine.conformance.stage import Stage
+from statemachine.conformance.stage.stage import Stage
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager

@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Iterable
 
 from attrs import define, field, frozen
 
-from .gates import Gate, Gates
-from .stage import Stage
-from .subject import MakeSubject, Observation, Seen, Steers, Subject
+from statemachine.conformance.stage.gates import Gate, Gates
+from statemachine.conformance.stage.stage import Stage
+from statemachine.conformance.subject import MakeSubject, Observation, Seen, Steers, Subject
 
 __all__ = ["BrokenRowError", "Outsider", "Tally"]
 

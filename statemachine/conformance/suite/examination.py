@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from attrs import define, field
 
+from statemachine.conformance.stage.stage import StageError, TooLong
+from statemachine.conformance.subject import Injects, Listens, Steers
+
 from .ledger import Context, Ledger, Verb, Waiter
-from .stage import StageError, TooLong
 from .story import Violation
-from .subject import Injects, Listens, Steers
 from .watch import _GONE, _RELEASED, POINTS, Watch
 
 __all__ = ["ACTS", "POINTS", "Examination"]

@@ -9,11 +9,19 @@ from collections.abc import Callable, Iterable
 
 from attrs import frozen
 
+from statemachine.conformance.stage.schedules import (
+    Action,
+    Actor,
+    FailureKind,
+    Scenario,
+    SearchResult,
+    search,
+)
+from statemachine.conformance.stage.stage import Stage
+from statemachine.conformance.subject import Listens, MakeSubject, Offer
+
 from .evidence import Check, Engine, Evidence, Kind
 from .outside import BrokenRowError, Outsider, Tally
-from .schedules import Action, Actor, FailureKind, Scenario, SearchResult, search
-from .stage import Stage
-from .subject import Listens, MakeSubject, Offer
 
 __all__ = ["FIRST_IN_FIRST_OUT", "SCRIPTS", "Script", "search_scripts"]
 

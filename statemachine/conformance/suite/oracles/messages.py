@@ -1,9 +1,9 @@
 """Oracles about what becomes of messages."""
 
-from statemachine.conformance.ledger import MESSAGES, PROMPTS, Call, Ledger, Message, Verb
-from statemachine.conformance.oracles.oracle import Oracle
-from statemachine.conformance.story import Violation
 from statemachine.conformance.subject import Dropped, Seen
+from statemachine.conformance.suite.ledger import MESSAGES, PROMPTS, Call, Ledger, Message, Verb
+from statemachine.conformance.suite.oracles.oracle import Oracle
+from statemachine.conformance.suite.story import Violation
 
 __all__ = [
     "CancelDrops",

@@ -11,6 +11,9 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from statemachine.commands import Command, Input
+from statemachine.conformance.stage.schedules import Actor, Scenario, search
+from statemachine.conformance.stage.stage import Stage
+from statemachine.conformance.subject import MakeSubject
 from statemachine.explorer import check, explore
 from statemachine.labelled import explore_labelled
 from statemachine.lifecycle import Row
@@ -18,9 +21,6 @@ from statemachine.machine import MACHINE, Machine
 
 from .evidence import Canary, PlantedFault
 from .scenarios import SCRIPTS, search_scripts
-from .schedules import Actor, Scenario, search
-from .stage import Stage
-from .subject import MakeSubject
 
 __all__ = ["forgetful", "plant_canaries", "planted_in_parts"]
 

@@ -5,8 +5,8 @@ import os
 import sys
 from typing import Any, Final
 
-from .stage import Stage
-from .subject import MakeSubject, Offer, Probed, Subject
+from statemachine.conformance.stage.stage import Stage
+from statemachine.conformance.subject import MakeSubject, Offer, Probed, Subject
 
 __all__ = ["SubjectError", "load_subject", "try_subject"]
 

@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from statemachine.conformance.oracles.ends import (
+from statemachine.conformance.suite.oracles.ends import (
     EndsJoined,
     RefusesAfterEnd,
     Siblings,
     TeardownOrder,
 )
-from statemachine.conformance.oracles.messages import (
+from statemachine.conformance.suite.oracles.messages import (
     CancelDrops,
     CancelLeavesNewWork,
     ContextRecorded,
@@ -17,8 +17,8 @@ from statemachine.conformance.oracles.messages import (
     OrderOfAcceptance,
     Surface,
 )
-from statemachine.conformance.oracles.oracle import Oracle
-from statemachine.conformance.oracles.turns import (
+from statemachine.conformance.suite.oracles.oracle import Oracle
+from statemachine.conformance.suite.oracles.turns import (
     Balanced,
     Closes,
     FlushAwaited,

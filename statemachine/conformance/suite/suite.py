@@ -20,14 +20,15 @@ from hypothesis.errors import HypothesisException
 from hypothesis.reporting import with_reporter
 from hypothesis.stateful import run_state_machine_as_test
 
+from statemachine.conformance.stage.play import collecting_between_runs
+from statemachine.conformance.subject import MakeSubject
+
 from .examination import Examination
-from .play import collecting_between_runs
 from .profiles import PROFILES, Profile, ProfileName
 from .refinement import Project
 from .regression import write_candidate
 from .rules import MACHINES, Program
 from .story import Broken
-from .subject import MakeSubject
 
 __all__ = ["Level", "Suite", "SuiteFailure", "SuiteResult", "lifecycle_suite"]
 

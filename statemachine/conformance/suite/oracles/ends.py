@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from statemachine.conformance.ledger import Call, Ledger, Verb
-from statemachine.conformance.oracles.oracle import Oracle
-from statemachine.conformance.story import Violation
 from statemachine.conformance.subject import Observation, Seen
+from statemachine.conformance.suite.ledger import Call, Ledger, Verb
+from statemachine.conformance.suite.oracles.oracle import Oracle
+from statemachine.conformance.suite.story import Violation
 
 __all__ = ["EndsJoined", "RefusesAfterEnd", "Siblings", "TeardownOrder"]
 

@@ -15,7 +15,7 @@ Seen: {seen}.
 """
 
 {imports}
-from statemachine.conformance.examination import Examination
+from statemachine.conformance.suite.examination import Examination
 
 
 def test_candidate() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define, field, frozen
 
-from .subject import Dropped, Observation, Seen
+from statemachine.conformance.subject import Dropped, Observation, Seen
 
 if TYPE_CHECKING:
     import asyncio

@@ -13,13 +13,21 @@ from typing import Any, Final, Self
 
 from attrs import define, field, frozen
 
-from .gates import Gate
+from statemachine.conformance.stage.gates import Gate
+from statemachine.conformance.stage.stage import Stage
+from statemachine.conformance.subject import (
+    Listens,
+    MakeSubject,
+    Observation,
+    Offer,
+    Probed,
+    Subject,
+)
+
 from .ledger import Call, Ledger, Stop, Verb
 from .oracles import ORACLES, Oracle
 from .refinement import Project, Projects, Refinement
-from .stage import Stage
 from .story import Broken, Story, Violation
-from .subject import Listens, MakeSubject, Observation, Offer, Probed, Subject
 
 __all__ = ["POINTS", "Watch"]
 

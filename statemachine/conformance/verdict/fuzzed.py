@@ -13,16 +13,16 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from statemachine.commands import Input
+from statemachine.conformance.subject import MakeSubject, Offer
+from statemachine.conformance.suite.profiles import PROFILES, Profile, ProfileName
+from statemachine.conformance.suite.refinement import Projects
+from statemachine.conformance.suite.suite import Level, SuiteFailure, SuiteResult, lifecycle_suite
 from statemachine.machine import Decision
 from statemachine.shape import Shape
 from statemachine.windows import OPEN_WINDOWS
 
 from .canaries import forgetful
 from .evidence import Canary, Check, Engine, Evidence, Kind
-from .profiles import PROFILES, Profile, ProfileName
-from .refinement import Projects
-from .subject import MakeSubject, Offer
-from .suite import Level, SuiteFailure, SuiteResult, lifecycle_suite
 
 __all__ = ["Fuzzer"]
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from attrs import define, field, frozen
 
+from statemachine.conformance.subject import MakeSubject, Offer
+
 from .canaries import plant_canaries, planted_in_parts
 from .evidence import Engine, Evidence
 from .fuzzed import Fuzzer
@@ -16,7 +18,6 @@ from .progress import Progress, quiet_runtimes
 from .report import ReportError, as_report, write_report
 from .scenarios import search_scripts
 from .specified import examine_specification
-from .subject import MakeSubject, Offer
 from .table import verdict_table
 from .verdict import Exit, Judgement, judge
 

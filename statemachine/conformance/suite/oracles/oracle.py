@@ -1,7 +1,7 @@
 """What an oracle is: a judge of one claim, asked at fixed moments of a run."""
 
-from statemachine.conformance.ledger import Call, Ledger, Waiter
 from statemachine.conformance.subject import Dropped, Observation, Seen
+from statemachine.conformance.suite.ledger import Call, Ledger, Waiter
 
 __all__ = ["Oracle"]
 

@@ -15,10 +15,11 @@ from typing import ClassVar, Final
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
+from statemachine.conformance.stage.stage import StageStuck, TooLong
+from statemachine.conformance.subject import Offer
+
 from .examination import ACTS, POINTS, Examination
-from .stage import StageStuck, TooLong
 from .story import Violation
-from .subject import Offer
 
 __all__ = ["MACHINES", "Program"]
 

@@ -2,11 +2,12 @@
 
 import sys
 
+from statemachine.conformance.stage.schedules import ScheduleDiverged, replay
+
 from .loading import SubjectError, load_subject, try_subject
 from .outside import Tally
 from .progress import quiet_runtimes
 from .scenarios import FIRST_IN_FIRST_OUT, SCRIPTS
-from .schedules import ScheduleDiverged, replay
 from .verdict import Exit
 
 __all__ = ["replay_script"]
