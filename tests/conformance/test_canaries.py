@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from statemachine.conformance.verdict import canaries
 from statemachine.conformance.stage.schedules import SearchResult
+from statemachine.conformance.verdict import canaries
 from statemachine.conformance.verdict.canaries import forgetful, plant_canaries, planted_in_parts
 from statemachine.conformance.verdict.evidence import Engine, Evidence, PlantedFault
 from statemachine.conformance.verdict.fuzzed import Fuzzer
