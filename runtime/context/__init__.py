@@ -1,7 +1,7 @@
 """The plugin context: fibers, effects, services and the ways to call listeners."""
 
 from .context import Context, Proceed, Subscription
-from .effects import Disposer, Effect, EffectTree, Owned, Setup
+from .effects import Effect
 from .errors import (
     ConfigIssue,
     DuplicateServiceError,
@@ -12,6 +12,7 @@ from .errors import (
 )
 from .fibers import KEEP_CONFIG, Fiber, FiberState
 from .interceptors import AwaitedAnnouncement, Bail, Serial, Waterfall
+from .parts import Disposer, EffectTree, Owned, Setup
 from .plugins import Plugin
 from .tokens import Provided, Token
 

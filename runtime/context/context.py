@@ -12,11 +12,12 @@ from runtime.announcements import Announcement
 from runtime.limits import DEFAULT_LIMITS, Limits
 from runtime.teardown import Teardown, TeardownReport
 
-from .effects import Effect, EffectTree, Owned, Part, Setup
+from .effects import Effect
 from .endings import Ending
 from .fibers import Fiber
 from .interceptors import Bail, Kind, Serial, Waterfall
 from .lives import Kernel, Life
+from .parts import EffectTree, Owned, Part, Setup
 from .plugins import Plugin
 from .tokens import Token
 
@@ -218,7 +219,7 @@ class Context:
         provision = life.kernel.services.enter(token, value, life)
         life.provided[token.name] = provision
 
-        def withdraw() -> Awaitable[None] | None:
+        def withdraw() -> Teardown:
             if life.provided.get(token.name) is provision:
                 del life.provided[token.name]
             return provision.withdraw()

@@ -12,89 +12,21 @@ does hands the rest to a task. However often and by whomever the end is asked fo
 
 import asyncio
 import inspect
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import aclosing, closing
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
-
-from attrs import frozen
+from typing import TYPE_CHECKING, Any
 
 from runtime.containment import contain
 from runtime.teardown import Teardown
 
 from .endings import Ending, Findings, Work, attempt_uncut
 from .errors import InvalidEffectError
+from .parts import Call, EffectTree, Owned, Part, Setup, name_of, tasks_of
 
 if TYPE_CHECKING:
     from .lives import Life
 
-__all__ = ["Disposer", "Effect", "EffectTree", "Holder", "Owned", "Part", "Setup", "tasks_of"]
-
-
-@runtime_checkable
-class Owned(Protocol):
-    """Something with an end of its own: an effect, a fiber, the handle of an agent."""
-
-    def dispose(self) -> Awaitable[object]:
-        """End it now; the result may be awaited, by anybody, any number of times."""
-        ...
-
-
-Disposer: TypeAlias = Callable[[], object] | Owned | None
-"""A function, whose result is awaited if it can be, or something owned; None is none."""
-
-Setup: TypeAlias = Callable[
-    [],
-    Disposer | Awaitable[Disposer] | Iterator[Disposer] | AsyncIterator[Disposer],
-]
-
-
-@frozen
-class EffectTree:
-    """What is set up, by name; for people and for tests."""
-
-    name: str
-    parts: "tuple[EffectTree, ...]" = ()
-    state: str | None = None
-    """Of a fiber, its state."""
-
-
-class Holder(Protocol):
-    """What has parts: an effect, or one life of a fiber."""
-
-    def drop(self, part: "Part") -> None:
-        """Forget a part that has ended."""
-        ...
-
-
-class Part:
-    """What an effect or a life consists of."""
-
-    __slots__ = ("__weakref__", "holder", "name")
-
-    def __init__(self, name: str, holder: Holder | None) -> None:
-        self.name = name
-        self.holder = holder
-
-    def dispose(self) -> Teardown:
-        """End it now; the same end for everybody."""
-        raise NotImplementedError
-
-    def tree(self) -> EffectTree:
-        """Return it and what is inside it, by name."""
-        return EffectTree(self.name)
-
-    def gather_tasks(self, tasks: "set[asyncio.Task[Any] | None]", seen: set[int]) -> None:
-        """Add the tasks that its end waits for."""
-
-
-class _Call(Part):
-    """A plain disposer."""
-
-    __slots__ = ("call",)
-
-    def __init__(self, name: str, call: Callable[[], object]) -> None:
-        super().__init__(name, None)
-        self.call = call
+__all__ = ["Effect"]
 
 
 class Effect(Part):
@@ -240,9 +172,9 @@ class Effect(Part):
             disposer.holder = self
             self._parts[disposer] = None
         elif isinstance(disposer, Owned):
-            self._parts[_Call(_name_of(disposer), disposer.dispose)] = None
+            self._parts[Call(name_of(disposer), disposer.dispose)] = None
         elif callable(disposer):
-            self._parts[_Call(_name_of(disposer), disposer)] = None
+            self._parts[Call(name_of(disposer), disposer)] = None
         else:
             raise InvalidEffectError(
                 f"effect {self.name} of {self._life.fiber.name} refused: it gave back "
@@ -320,7 +252,7 @@ class Effect(Part):
             del self._parts[part]
             self._current = part
             answers: list[object] = []
-            call = part.call if isinstance(part, _Call) else part.dispose
+            call = part.call if isinstance(part, Call) else part.dispose
             who = self._life.fiber.name
             error = contain(lambda: answers.append(call()), what=f"disposer {self.name}", who=who)  # noqa: B023  # called at once
             if error is not None:
@@ -350,7 +282,7 @@ class Effect(Part):
 
     def tree(self) -> EffectTree:
         """Return it and its parts that have names of their own."""
-        parts = (part for part in self._parts if not isinstance(part, _Call))
+        parts = (part for part in self._parts if not isinstance(part, Call))
         return EffectTree(self.name, tuple(part.tree() for part in parts))
 
     def gather_tasks(self, tasks: "set[asyncio.Task[Any] | None]", seen: set[int]) -> None:
@@ -375,13 +307,6 @@ class Effect(Part):
                 tasks.add(each)
 
 
-def tasks_of(part: Part) -> "set[asyncio.Task[Any] | None]":
-    """Return the tasks that the end of a part waits for."""
-    tasks: set[asyncio.Task[Any] | None] = set()
-    part.gather_tasks(tasks, set())
-    return tasks
-
-
 def _with_result(generator: Generator[Any, None, Any]) -> Generator[Any, None, None]:
     """Yield what a generator yields and then what it returns."""
     result = yield from generator
@@ -390,8 +315,3 @@ def _with_result(generator: Generator[Any, None, Any]) -> Generator[Any, None, N
 
 async def _as_coroutine(awaited: Awaitable[None]) -> None:
     await awaited
-
-
-def _name_of(disposer: object) -> str:
-    name = getattr(disposer, "name", None) or getattr(disposer, "__name__", None)
-    return name if type(name) is str else type(disposer).__name__

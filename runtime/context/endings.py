@@ -66,6 +66,8 @@ async def attempt_uncut(body: Coroutine[Any, Any, object]) -> Exception | None:
     error = await attempt_awaited(cancellations.settle(body))
     if isinstance(error, StrangersCancellationError):
         return PluginError("it was cancelled from outside before it was done")
+    if isinstance(error, PluginError) and isinstance(error.__cause__, asyncio.CancelledError):
+        return PluginError("it awaited something that had been cancelled")
     return error
 
 

@@ -17,10 +17,11 @@ from runtime.containment import attempt
 from runtime.errors import CallerError
 from runtime.teardown import Teardown
 
-from .effects import Effect, EffectTree, Part, Setup, tasks_of
+from .effects import Effect
 from .endings import Ending, Findings, Work, attempt_uncut
 from .errors import InactiveError
 from .lives import Kernel, Life
+from .parts import EffectTree, Part, Setup, tasks_of
 from .plugins import Plugin, checked_config
 
 if TYPE_CHECKING:

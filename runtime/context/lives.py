@@ -17,13 +17,14 @@ from runtime.limits import Limits
 from runtime.ports import thread_id
 from runtime.teardown import TeardownReport
 
-from .effects import Effect, Part
 from .endings import Findings, Waits
 from .errors import InactiveError, NotInjectedError
 from .interceptors import Channels
+from .parts import Part
 from .services import Provision, Services
 
 if TYPE_CHECKING:
+    from .effects import Effect
     from .fibers import Fiber
 
 __all__ = ["Kernel", "Life"]

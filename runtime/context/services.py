@@ -6,14 +6,17 @@ name free. So a plugin can say good-bye to what it depends on, and nobody can ta
 service that is still in use.
 """
 
-import asyncio
-from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from runtime.teardown import TeardownReport
+
+from .endings import Ending
 from .errors import DuplicateServiceError
 from .tokens import Token
 
 if TYPE_CHECKING:
+    import asyncio
+
     from .fibers import Fiber
     from .lives import Life
 
@@ -35,7 +38,7 @@ class Provision:
         self.dependents: dict[Fiber, None] = {}
         """The fibers that were loaded with it and have not unloaded yet."""
         self.is_departing = False
-        self._vacated: asyncio.Future[None] | None = None
+        self._vacated: Ending | None = None
 
     @property
     def is_available(self) -> bool:
@@ -51,27 +54,32 @@ class Provision:
             self.is_departing = True
             self._services.changed(self.name)
 
-    def withdraw(self) -> Awaitable[None] | None:
-        """Depart, and free the name once nobody uses the value any more."""
+    def withdraw(self) -> Ending:
+        """Depart, and free the name once nobody uses the value any more; return that end."""
+        if self._vacated is None:
+            kernel = self.life.kernel
+            name = f"service {self.name}"
+            self._vacated = Ending(name, kernel.loop, self._dependents_tasks, kernel.waits)
         self.depart()
-        if self.dependents:
-            return self._withdraw_last()
-        self._services.remove(self)
-        return None
-
-    async def _withdraw_last(self) -> None:
-        self._vacated = asyncio.get_running_loop().create_future()
-        try:
-            while self.dependents:
-                await self._vacated
-        finally:
-            self._services.remove(self)
+        self._vacate()
+        return self._vacated
 
     def leave(self, fiber: "Fiber") -> None:
         """Note that a fiber does not use it any more."""
         self.dependents.pop(fiber, None)
-        if not self.dependents and self._vacated is not None and not self._vacated.done():
-            self._vacated.set_result(None)
+        self._vacate()
+
+    def _vacate(self) -> None:
+        if self._vacated is not None and not self.dependents:
+            self._services.remove(self)
+            self._vacated.finish(TeardownReport())
+
+    def _dependents_tasks(self) -> "set[asyncio.Task[Any] | None]":
+        tasks: set[asyncio.Task[Any] | None] = set()
+        seen: set[int] = set()
+        for fiber in self.dependents:
+            fiber.gather_tasks(tasks, seen)
+        return tasks
 
 
 class Services:
