@@ -149,7 +149,7 @@ def _a_pending_fiber_is_not_woken(patch: pytest.MonkeyPatch) -> None:
 def _a_child_is_not_the_parents(patch: pytest.MonkeyPatch) -> None:
     add = lives.Life.add
 
-    def add_effects_only(self: lives.Life, part: parts.Part) -> None:
+    def add_effects_only(self: lives.Life, part: object) -> None:
         if not isinstance(part, Fiber):
             add(self, part)
 
