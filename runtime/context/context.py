@@ -38,7 +38,7 @@ class Subscription(Part):
     Clauses: G-27 G-29
     """
 
-    __slots__ = ("_ending", "_leave", "_life", "listener", "who")
+    __slots__ = ("_ending", "_kind", "_life", "listener", "who")
 
     def __init__(
         self, life: Life, kind: Kind, listener: Callable[..., Any], who: str, *, prepend: bool
@@ -49,7 +49,8 @@ class Subscription(Part):
         """The plugin it belongs to, for messages."""
         self._life = life
         self._ending: Ending | None = None
-        self._leave = life.kernel.channels.enter(kind, self, prepend=prepend)
+        self._kind = kind
+        life.kernel.channels.enter(kind, self, prepend=prepend)
         life.add(self)
 
     @property
@@ -67,7 +68,7 @@ class Subscription(Part):
             kernel = self._life.kernel
             kernel.check_thread(f"close of {self.name}")
             self._ending = Ending(self.name, kernel.loop, set, kernel.waits)
-            self._leave()
+            kernel.channels.leave(self._kind)
             if self.holder is not None:
                 self.holder.drop(self)
             self._ending.finish(TeardownReport())

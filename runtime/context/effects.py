@@ -21,7 +21,7 @@ from runtime.teardown import Teardown
 
 from .endings import Ending, Findings, Work, attempt_uncut
 from .errors import InvalidEffectError
-from .parts import Call, EffectTree, Owned, Part, Setup, name_of, tasks_of
+from .parts import Call, EffectTree, Part, Setup, is_owned, name_of, tasks_of
 
 if TYPE_CHECKING:
     from .lives import Life
@@ -102,7 +102,7 @@ class Effect(Part):
             with closing(_with_result(result)) as disposers:
                 for disposer in disposers:
                     self._collect(disposer)
-        elif isinstance(result, Owned) or not inspect.isawaitable(result):
+        elif is_owned(result) or not inspect.isawaitable(result):
             self._collect(result)
         else:
             return self._collect_one(result)
@@ -171,7 +171,7 @@ class Effect(Part):
             self._life.drop(disposer)
             disposer.holder = self
             self._parts[disposer] = None
-        elif isinstance(disposer, Owned):
+        elif is_owned(disposer):
             self._parts[Call(name_of(disposer), disposer.dispose)] = None
         elif callable(disposer):
             self._parts[Call(name_of(disposer), disposer)] = None
