@@ -14,6 +14,7 @@ import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import aclosing, closing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runtime.containment import contain
@@ -81,7 +82,8 @@ class Effect(Part):
             self._ready = self._life.kernel.loop.create_future()
             self._life.setting_up[self] = None
             name = f"set-up of {self.name}"
-            self._work = Work(self._life.kernel.loop, name, lambda: self._set_up_awaited(rest))
+            loop = self._life.kernel.loop
+            self._work = Work(loop, name, lambda: self._set_up_awaited(rest), self._break_down)
 
     def begin(self, setup: Setup) -> Awaitable[None] | None:
         """Run as much of the set-up as needs no waiting, and return the rest of it."""
@@ -234,10 +236,9 @@ class Effect(Part):
         if waiting is None:
             self._end(findings)
         else:
-            name = f"teardown of {self.name}"
-            self._work = Work(
-                self._life.kernel.loop, name, lambda: self._unwind_awaited(waiting, findings)
-            )
+            name, loop = f"teardown of {self.name}", self._life.kernel.loop
+            unwind = partial(self._unwind_awaited, waiting, findings)
+            self._work = Work(loop, name, unwind, self._break_down)
 
     async def _unwind_awaited(self, waiting: Awaitable[object] | None, findings: Findings) -> None:
         while waiting is not None:
@@ -277,6 +278,14 @@ class Effect(Part):
         if self.holder is not None:
             self.holder.drop(self)
         self._ending.finish(findings.report())
+
+    def _break_down(self, bug: BaseException) -> None:
+        if self._ready is not None and not self._ready.done():
+            self._ready.set_exception(bug)
+            self._ready.exception()
+        if self._ending is None:
+            self._ending = self._make_ending()
+        self._ending.fail(bug)
 
     # -- Looking -----------------------------------------------------------------------------------
 

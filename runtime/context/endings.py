@@ -28,17 +28,27 @@ Tasks: TypeAlias = "Collection[asyncio.Task[Any] | None]"
 class Work:
     """A task that does its work to the end, whoever cancels it."""
 
-    __slots__ = ("_body", "_loop", "_name", "task")
+    __slots__ = ("_body", "_loop", "_name", "_on_defect", "task")
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
         name: str,
         body: Callable[[], Coroutine[Any, Any, None]],
+        on_defect: Callable[[BaseException], None],
     ) -> None:
+        """Start the work.
+
+        Args:
+            loop: where it is done.
+            name: of the task.
+            body: makes the coroutine that does it.
+            on_defect: is told what the work died of, so that nobody waits for it for ever.
+        """
         self._loop = loop
         self._name = name
         self._body = body
+        self._on_defect = on_defect
         self.task: asyncio.Task[None]
         self._start()
 
@@ -53,6 +63,7 @@ class Work:
                 self._start()
         elif (bug := task.exception()) is not None:
             log_defect(bug, self._name)
+            self._on_defect(bug)
 
 
 async def attempt_uncut(body: Coroutine[Any, Any, object]) -> Exception | None:
@@ -191,6 +202,12 @@ class Ending(Teardown):
         """Let everybody who joined go on."""
         if not self._end.done():
             self._end.set_result(report)
+
+    def fail(self, bug: BaseException) -> None:
+        """Raise a defect of the runtime in everybody who joined: nothing can be promised."""
+        if not self._end.done():
+            self._end.set_exception(bug)
+            self._end.exception()
 
     def __await__(self) -> Generator[Any, None, TeardownReport]:
         """Wait for the end and return the report.

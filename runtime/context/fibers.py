@@ -68,6 +68,7 @@ class Fiber(Part):
 
     __slots__ = (
         "_config",
+        "_defect",
         "_ending",
         "_findings",
         "_is_stale",
@@ -100,6 +101,7 @@ class Fiber(Part):
         self._phase: Work | None = None
         self._wants_load = True
         self._is_stale = False
+        self._defect: BaseException | None = None
         self._tried: dict[str, Provision] = {}
         self._ending: Ending | None = None
         self._restarts: list[Ending] = []
@@ -193,6 +195,8 @@ class Fiber(Part):
         Clauses: G-19 G-41
         """
         while self.state not in _AT_REST:
+            if self._defect is not None:
+                raise self._defect
             with self.kernel.waits.noted(f"fiber {self.name}", self._tasks_before_rest):
                 rest: asyncio.Future[None] = self.kernel.loop.create_future()
                 self._rest.append(rest)
@@ -217,8 +221,7 @@ class Fiber(Part):
         """
         if self._ending is None:
             self.kernel.check_thread(f"dispose of plugin {self.name}")
-            name = f"plugin {self.name}"
-            self._ending = Ending(name, self.kernel.loop, lambda: tasks_of(self), self.kernel.waits)
+            self._ending = self._make_end(f"plugin {self.name}")
             self.advance()
         return self._ending
 
@@ -243,16 +246,17 @@ class Fiber(Part):
             )
         raw = self._raw if config is KEEP_CONFIG else config
         self._config, self._raw = checked_config(self.plugin, raw), raw
-        kernel = self.kernel
-        end = Ending(
-            f"plugin {self.name} before its restart",
-            kernel.loop,
-            lambda: tasks_of(self),
-            kernel.waits,
-        )
+        end = self._make_end(f"plugin {self.name} before its restart")
         self._restarts.append(end)
         self._wants_load = self._is_stale = True
         self.advance()
+        return end
+
+    def _make_end(self, name: str) -> Ending:
+        kernel = self.kernel
+        end = Ending(name, kernel.loop, lambda: tasks_of(self), kernel.waits)
+        if self._defect is not None:
+            end.fail(self._defect)
         return end
 
     # -- Deciding ----------------------------------------------------------------------------------
@@ -319,7 +323,17 @@ class Fiber(Part):
         life = self._life
         assert life is not None
         self.state = state
-        self._phase = Work(self.kernel.loop, f"{state} {self.name}", lambda: self._run(phase, life))
+        run = partial(self._run, phase, life)
+        self._phase = Work(self.kernel.loop, f"{state} {self.name}", run, self._break_down)
+
+    def _break_down(self, bug: BaseException) -> None:
+        """Let nobody wait for what will never come."""
+        self._defect = bug
+        for waiter in self._rest:
+            if not waiter.done():
+                waiter.set_exception(bug)
+        for end in (*self._restarts, *([self._ending] if self._ending is not None else [])):
+            end.fail(bug)
 
     async def _run(self, phase: Callable[[Life], Coroutine[Any, Any, None]], life: Life) -> None:
         await phase(life)

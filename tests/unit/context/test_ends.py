@@ -298,6 +298,26 @@ def test_tasks_named_as_own_may_not_wait(stage: Stage, root: Context) -> None:
     assert seen == ["refused"]
 
 
+def test_a_defect_of_the_context_fails_everybody_who_waits(
+    stage: Stage,
+    root: Context,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Nobody hangs because of our own bug, and the log says so."""
+
+    async def unwind(_: object) -> None:
+        raise AssertionError("defect")
+
+    fiber = load(stage, root, nothing)
+    monkeypatch.setattr("runtime.context.lives.Life.unwind", unwind)
+    restart, end = fiber.restart(), fiber.dispose()
+    for waits in (restart, end, fiber):
+        with pytest.raises(AssertionError, match="defect"):
+            wait(stage, waits)
+    assert "defect of the runtime" in caplog.text
+
+
 @pytest.mark.clause("G-42")
 def test_a_call_from_another_thread_is_refused(
     stage: Stage, root: Context, monkeypatch: pytest.MonkeyPatch

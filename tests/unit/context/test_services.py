@@ -207,6 +207,16 @@ def test_a_chain_of_dependents_unloads_from_its_end(stage: Stage, root: Context)
     assert state_of(fiber) is FiberState.ACTIVE
 
 
+@pytest.mark.clause("G-11")
+def test_plugins_that_need_each_other_stay_pending(stage: Stage, root: Context) -> None:
+    """Nothing hangs, each says what it misses, and the application still ends."""
+    one = load(stage, root, lambda context, _: context.provide(NET, "n"), DISK)
+    two = load(stage, root, lambda context, _: context.provide(DISK, "d"), NET)
+    assert (one.missing, two.missing) == (("disk",), ("net",))
+    wait(stage, root.fiber.dispose())
+    assert (state_of(one), state_of(two)) == (FiberState.DISPOSED, FiberState.DISPOSED)
+
+
 def test_a_token_needs_a_name() -> None:
     """A token without a name could not be told from another."""
     with pytest.raises(ValueError, match="needs a name"):
