@@ -198,17 +198,20 @@ class ContextProgram(RuleBasedStateMachine):
             count.loads += sum(plant.lives for plant in trees.plants)
 
 
-def context_suite(*, examples: int | None = None, is_canary: bool = False) -> Count:
+def context_suite(
+    *, examples: int | None = None, is_canary: bool = False, count: Count | None = None
+) -> Count:
     """Run random plugin trees, as many as the Hypothesis profile says, and return their count.
 
     Args:
         examples: how many programs, instead.
         is_canary: the programs are to find a planted fault: always the same ones, none shortened.
+        count: where to count, for a caller that wants to know although a clause does not hold.
 
     Raises:
         BrokenError: a clause does not hold; the message tells the shortest program that was found.
     """
-    count = Count()
+    count = Count() if count is None else count
     program = type("ContextProgram", (ContextProgram,), {"count": count})
     default = settings()
     chosen = settings(
