@@ -242,3 +242,22 @@ def test_an_effect_of_a_listener_belongs_to_the_context_that_registers_it(
     stage.run_until_quiet()
     wait(stage, fiber.dispose())
     assert seen == ["undone"]
+
+
+@pytest.mark.clause("G-22", "G-36")
+def test_a_restart_while_loading_finishes_the_load_first(stage: Stage, root: Context) -> None:
+    """Then it unloads, without having been active, and loads with the newest configuration."""
+    seen: list[str] = []
+
+    async def apply(_: Context, config: object) -> object:
+        await stage.gate("load", ("ok",))
+        seen.append(f"loaded {config}")
+        return noting(seen, f"unloaded {config}")
+
+    fiber = root.plugin(plugin(apply), 1)
+    stage.run_until_quiet()
+    restarts = [fiber.restart(2), fiber.restart(3)]
+    assert state_of(fiber) is FiberState.LOADING
+    for restart in restarts:
+        assert wait(stage, restart).failed == ()
+    assert seen == ["loaded 1", "unloaded 1", "loaded 3"]
