@@ -110,9 +110,9 @@ class Fiber(Part):
         if parent is None:
             self._live_as_root()
         else:
+            refused = attempt(self._check_config)
             parent.add(self)
             kernel.services.inject(self, self._injected)
-            refused = attempt(self._check_config)
             if refused is not None:
                 self._fail(refused)
             self.advance()
@@ -240,12 +240,14 @@ class Fiber(Part):
         self.kernel.check_thread(f"restart of plugin {self.name}")
         if self._parent is None:
             raise CallerError("restart refused: the root is not a plugin; open another application")
+        raw = self._raw if config is KEEP_CONFIG else config
+        checked = checked_config(self.plugin, raw)
+        # Looked at after the validation, which is foreign code and may dispose this very fiber.
         if self._ending is not None:
             raise InactiveError(
                 f"restart refused: plugin {self.name} is {self.state.value} for good; load it anew"
             )
-        raw = self._raw if config is KEEP_CONFIG else config
-        self._config, self._raw = checked_config(self.plugin, raw), raw
+        self._config, self._raw = checked, raw
         end = self._make_end(f"plugin {self.name} before its restart")
         self._restarts.append(end)
         self._wants_load = self._is_stale = True
@@ -276,12 +278,16 @@ class Fiber(Part):
             self._become_disposed()
         elif not (self._wants_load or self._has_new_inputs()):
             self._come_to_rest(FiberState.FAILED)
-        elif self.missing:
+        elif self.missing or not self._may_load():
             self._wants_load = True
             self._come_to_rest(FiberState.PENDING)
         else:
             self._live()
             self._begin(FiberState.LOADING, self._load)
+
+    def _may_load(self) -> bool:
+        # Its parent has begun to unload and will dispose it in a moment.
+        return self._parent is None or self._parent.is_open
 
     def _has_new_inputs(self) -> bool:
         # A load that failed on a service is worth another try when the service is another one.
@@ -356,6 +362,7 @@ class Fiber(Part):
             self.state = FiberState.UNLOADING
             life.close()
             await self._unload(life)
+            life.log_failures_but(error)
             self._fail(error)
 
     async def _apply(self, life: Life) -> None:

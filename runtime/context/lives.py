@@ -176,6 +176,12 @@ class Life:
         if self._failures:
             raise self._failures[0]
 
+    def log_failures_but(self, error: Exception) -> None:
+        """Log the failures of set-ups that nobody will hear of: the load raised another one."""
+        for failure in self._failures:
+            if failure is not error:
+                log_failure(failure, f"plugin {self.fiber.name}, set-up")
+
     # -- The end -----------------------------------------------------------------------------------
 
     def close(self) -> None:

@@ -185,7 +185,8 @@ class Trees:
             self.hold("G-21", not plant.held, plant, f"holds nothing, not {list(plant.held)}")
             self.hold("G-43", fiber.effects == (), plant, "has an empty tree")
         if state is FiberState.PENDING:
-            self.hold("G-11", bool(fiber.missing), plant, "misses a service")
+            is_going = plant.parent is not None and not plant.parent.has_open_life()
+            self.hold("G-11", bool(fiber.missing) or is_going, plant, "misses a service")
         elif state is FiberState.ACTIVE:
             self._judge_active(plant)
         elif state is FiberState.DISPOSED:

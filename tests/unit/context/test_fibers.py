@@ -8,6 +8,7 @@ import pytest
 from runtime.context import (
     ConfigIssue,
     Context,
+    Fiber,
     FiberState,
     InactiveError,
     InvalidConfigError,
@@ -261,3 +262,38 @@ def test_a_restart_while_loading_finishes_the_load_first(stage: Stage, root: Con
     for restart in restarts:
         assert wait(stage, restart).failed == ()
     assert seen == ["loaded 1", "unloaded 1", "loaded 3"]
+
+
+@pytest.mark.clause("G-11")
+def test_nothing_is_loaded_under_a_parent_that_unloads(stage: Stage, root: Context) -> None:
+    """A service that comes too late wakes nobody who is about to be disposed."""
+    seen: list[str] = []
+
+    def child(_: Context, __: object) -> None:
+        seen.append("loaded")
+
+    def apply(context: Context, _: object) -> None:
+        context.plugin(plugin(child, DISK))
+
+    parent = load(stage, root, apply)
+    parent.dispose()
+    root.provide(DISK, "d")
+    stage.settle()
+    assert seen == []
+
+
+@pytest.mark.clause("G-36")
+def test_a_validation_that_disposes_its_fiber_hangs_nobody(stage: Stage, root: Context) -> None:
+    """It is foreign code like any other; the restart is refused."""
+    fibers: list[Fiber] = []
+
+    def validate(config: object) -> object:
+        for fiber in fibers:
+            fiber.dispose()
+        return config
+
+    watching = Plugin(name="watching", apply=nothing, inject=(DISK,), validate=validate)
+    fibers.append(root.plugin(watching))
+    with pytest.raises(InactiveError):
+        fibers[0].restart()
+    wait(stage, fibers[0].dispose())

@@ -1,6 +1,6 @@
 """Effects that fail, are disposed early or are cancelled."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
@@ -148,6 +148,28 @@ def test_a_set_up_that_fails_unawaited_fails_the_load(stage: Stage, root: Contex
     with pytest.raises(FailedError):
         wait(stage, fiber)
     assert state_of(fiber) is FiberState.FAILED
+
+
+@pytest.mark.clause("G-45")
+def test_no_failure_of_a_set_up_is_lost(
+    stage: Stage, root: Context, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The load has one error; the others are in the log, each once."""
+
+    def fails(name: str) -> Callable[[], Coroutine[Any, Any, None]]:
+        async def setup() -> None:
+            raise FailedError(name)
+
+        return setup
+
+    def apply(context: Context, _: object) -> None:
+        context.effect(fails("one"))
+        context.effect(fails("two"))
+
+    fiber = load(stage, root, apply)
+    with pytest.raises(FailedError, match="one"):
+        wait(stage, fiber)
+    assert [caplog.text.count(name) for name in ("one", "two")] == [1, 1]
 
 
 @pytest.mark.clause("G-45")
