@@ -1,0 +1,387 @@
+"""Fibers: a plugin, its configuration, and where it is in its life.
+
+A fiber decides in one place, `advance`, and only between two phases. A phase - a load or an unload
+- runs to its end whatever is asked for meanwhile; what was asked for is looked at then. That is why
+there is no half-loaded plugin: a dispose during a load waits for the load, and then unloads.
+
+    pending > loading > active > unloading > pending | disposed
+              loading > unloading > failed | pending | disposed
+"""
+
+from collections.abc import Callable, Coroutine, Generator
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from runtime.containment import attempt
+from runtime.errors import CallerError
+from runtime.teardown import Teardown
+
+from .effects import Effect
+from .endings import Ending, Findings, Work, attempt_uncut
+from .errors import InactiveError
+from .lives import Kernel, Life
+from .parts import EffectTree, Part, Setup, tasks_of
+from .plugins import Plugin, checked_config
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from .services import Provision
+
+__all__ = ["KEEP_CONFIG", "Fiber", "FiberState"]
+
+
+class FiberState(StrEnum):
+    """Where a fiber is in its life."""
+
+    PENDING = "pending"
+    """It waits for a service that it injects."""
+    LOADING = "loading"
+    ACTIVE = "active"
+    UNLOADING = "unloading"
+    DISPOSED = "disposed"
+    FAILED = "failed"
+    """Its load raised, and was undone; a restart tries again."""
+
+
+_AT_REST: Final = frozenset(
+    {FiberState.PENDING, FiberState.ACTIVE, FiberState.DISPOSED, FiberState.FAILED}
+)
+
+
+class _KeepConfig:
+    """The type of `KEEP_CONFIG`."""
+
+
+KEEP_CONFIG: Final = _KeepConfig()
+"""Given to `restart` for the configuration that the fiber has."""
+
+
+class Fiber(Part):
+    """One plugin in one place of the tree.
+
+    Await it to know how its load went: it waits until nothing is under way and returns the state.
+
+    Clauses: G-11 G-12 G-19 G-21 G-22
+    """
+
+    __slots__ = (
+        "_config",
+        "_defect",
+        "_ending",
+        "_findings",
+        "_is_stale",
+        "_life",
+        "_parent",
+        "_phase",
+        "_raw",
+        "_rest",
+        "_restarts",
+        "_tried",
+        "_wants_load",
+        "error",
+        "kernel",
+        "plugin",
+        "state",
+    )
+
+    def __init__(
+        self, kernel: Kernel, plugin: Plugin[Any], config: object, parent: Life | None
+    ) -> None:
+        super().__init__(plugin.name, parent)
+        self.kernel = kernel
+        self.plugin = plugin
+        self.state = FiberState.PENDING
+        self.error: Exception | None = None
+        """Why the last load failed."""
+        self._raw = self._config = config
+        self._parent = parent
+        self._life: Life | None = None
+        self._phase: Work | None = None
+        self._wants_load = True
+        self._is_stale = False
+        self._defect: BaseException | None = None
+        self._tried: dict[str, Provision] = {}
+        self._ending: Ending | None = None
+        self._restarts: list[Ending] = []
+        self._findings = Findings()
+        self._rest: list[asyncio.Future[None]] = []
+        if parent is None:
+            self._live_as_root()
+        else:
+            refused = attempt(self._check_config)
+            parent.add(self)
+            kernel.services.inject(self, self._injected)
+            if refused is not None:
+                self._fail(refused)
+            self.advance()
+
+    def _live_as_root(self) -> None:
+        self._life = Life(self.kernel, self, None, {})
+        self.state = FiberState.ACTIVE
+
+    def _check_config(self) -> None:
+        self._config = checked_config(self.plugin, self._raw)
+
+    @property
+    def _injected(self) -> tuple[str, ...]:
+        return tuple(token.name for token in self.plugin.inject)
+
+    # -- Looking -----------------------------------------------------------------------------------
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is loaded and nothing has asked it to go."""
+        return self.state is FiberState.ACTIVE
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether a load is under way."""
+        return self.state is FiberState.LOADING
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The injected services that are not there; what a pending fiber waits for."""
+        available = self.kernel.services.available
+        return tuple(name for name in self._injected if available(name) is None)
+
+    @property
+    def effects(self) -> tuple[EffectTree, ...]:
+        """What it has set up, by name, its child fibers among it.
+
+        Clauses: G-43
+        """
+        life = self._life
+        return () if life is None else tuple(part.tree() for part in life.effects)
+
+    def tree(self) -> EffectTree:
+        """Return it and what it has set up, by name."""
+        return EffectTree(self.name, self.effects, self.state.value)
+
+    def is_current(self, life: Life) -> bool:
+        """Return whether this is the life that the fiber lives."""
+        return self._life is life
+
+    def current_life(self) -> Life | None:
+        """Return the life that the fiber lives, or None between two."""
+        return self._life
+
+    def gather_tasks(self, tasks: "set[asyncio.Task[Any] | None]", seen: set[int]) -> None:
+        """Add the task of its phase and those of everything that it has set up."""
+        if id(self) in seen:
+            return
+        seen.add(id(self))
+        if self._phase is not None:
+            tasks.add(self._phase.task)
+        if self._life is not None:
+            for part in self._life.effects:
+                part.gather_tasks(tasks, seen)
+
+    def _tasks_before_rest(self) -> "set[asyncio.Task[Any] | None]":
+        if self.state is FiberState.UNLOADING:
+            return tasks_of(self)
+        return {self._phase.task} if self._phase is not None else set()
+
+    def __await__(self) -> Generator[Any, None, FiberState]:
+        """Wait until no load and no unload is under way, and return the state.
+
+        A fiber that waits for a service is at rest.
+
+        Raises:
+            Exception: the load failed; this is what it raised.
+            WouldDeadlockError: awaited inside its own load or unload.
+
+        Clauses: G-19 G-41
+        """
+        while self.state not in _AT_REST:
+            if self._defect is not None:
+                raise self._defect
+            with self.kernel.waits.noted(f"fiber {self.name}", self._tasks_before_rest):
+                rest: asyncio.Future[None] = self.kernel.loop.create_future()
+                self._rest.append(rest)
+                yield from rest.__await__()
+        if self.state is FiberState.FAILED:
+            assert self.error is not None
+            raise self.error
+        return self.state
+
+    # -- Asking ------------------------------------------------------------------------------------
+
+    def dispose(self) -> Teardown:
+        """Unload it for good, now, and return the end, the same one for every caller.
+
+        When this returns nothing can be registered any more and no listener of it is called; the
+        disposers run in a task. A load that is under way is awaited first.
+
+        Raises:
+            CallerError: called from another thread than the loop's.
+
+        Clauses: G-21 G-22 G-35
+        """
+        if self._ending is None:
+            self.kernel.check_thread(f"dispose of plugin {self.name}")
+            self._ending = self._make_end(f"plugin {self.name}")
+            self.advance()
+        return self._ending
+
+    def restart(self, config: object = KEEP_CONFIG) -> Teardown:
+        """Unload it and load it again, and return the end of that: its report says what failed.
+
+        The service and everything else that it reads are looked up anew. If a service that it
+        injects is missing, it is done when the fiber waits for it.
+
+        Raises:
+            InvalidConfigError: the configuration is refused; the fiber goes on with the old one.
+            InactiveError: the fiber is disposed, or about to be.
+
+        Clauses: G-20 G-36
+        """
+        self.kernel.check_thread(f"restart of plugin {self.name}")
+        if self._parent is None:
+            raise CallerError("restart refused: the root is not a plugin; open another application")
+        raw = self._raw if config is KEEP_CONFIG else config
+        checked = checked_config(self.plugin, raw)
+        # Looked at after the validation, which is foreign code and may dispose this very fiber.
+        if self._ending is not None:
+            raise InactiveError(
+                f"restart refused: plugin {self.name} is {self.state.value} for good; load it anew"
+            )
+        self._config, self._raw = checked, raw
+        end = self._make_end(f"plugin {self.name} before its restart")
+        self._restarts.append(end)
+        self._wants_load = self._is_stale = True
+        self.advance()
+        return end
+
+    def _make_end(self, name: str) -> Ending:
+        kernel = self.kernel
+        end = Ending(name, kernel.loop, lambda: tasks_of(self), kernel.waits)
+        if self._defect is not None:
+            end.fail(self._defect)
+        return end
+
+    # -- Deciding ----------------------------------------------------------------------------------
+
+    def advance(self) -> None:
+        """Do the next thing that has to be done, unless a phase is under way."""
+        if self._phase is not None or self.state is FiberState.DISPOSED:
+            return
+        life = self._life
+        if life is not None:
+            if self._ending is not None or self._is_stale or not life.is_intact:
+                self._begin(FiberState.UNLOADING, self._unload)
+                life.close()
+            else:
+                self._become_active(life)
+        elif self._ending is not None:
+            self._become_disposed()
+        elif not (self._wants_load or self._has_new_inputs()):
+            self._come_to_rest(FiberState.FAILED)
+        elif self.missing or not self._may_load():
+            self._wants_load = True
+            self._come_to_rest(FiberState.PENDING)
+        else:
+            self._live()
+            self._begin(FiberState.LOADING, self._load)
+
+    def _may_load(self) -> bool:
+        # Its parent has begun to unload and will dispose it in a moment.
+        return self._parent is None or self._parent.is_open
+
+    def _has_new_inputs(self) -> bool:
+        # A load that failed on a service is worth another try when the service is another one.
+        return any(not provision.is_available for provision in self._tried.values())
+
+    def _become_active(self, life: Life) -> None:
+        if not self.is_active:
+            self.state = FiberState.ACTIVE
+            for name in life.provided:
+                self.kernel.services.changed(name)
+        self._come_to_rest(FiberState.ACTIVE)
+
+    def _become_disposed(self) -> None:
+        assert self._ending is not None
+        report = self._findings.report()
+        late = InactiveError(f"plugin {self.name} was disposed before its restart")
+        for _ in self._restarts:
+            self._findings.note("restart", late)
+        self._come_to_rest(FiberState.DISPOSED)
+        self.kernel.services.forget(self, self._injected)
+        if self.holder is not None:
+            self.holder.drop(self)
+        self._ending.finish(report)
+
+    def _come_to_rest(self, state: FiberState) -> None:
+        self.state = state
+        rest, self._rest = self._rest, []
+        restarts, self._restarts = self._restarts, []
+        findings, self._findings = self._findings, Findings()
+        for waiter in rest:
+            if not waiter.done():
+                waiter.set_result(None)
+        for restart in restarts:
+            restart.finish(findings.report())
+
+    # -- Phases ------------------------------------------------------------------------------------
+
+    def _begin(self, state: FiberState, phase: Callable[[Life], Coroutine[Any, Any, None]]) -> None:
+        life = self._life
+        assert life is not None
+        self.state = state
+        run = partial(self._run, phase, life)
+        self._phase = Work(self.kernel.loop, f"{state} {self.name}", run, self._break_down)
+
+    def _break_down(self, bug: BaseException) -> None:
+        """Let nobody wait for what will never come."""
+        self._defect = bug
+        for waiter in self._rest:
+            if not waiter.done():
+                waiter.set_exception(bug)
+        for end in (*self._restarts, *([self._ending] if self._ending is not None else [])):
+            end.fail(bug)
+
+    async def _run(self, phase: Callable[[Life], Coroutine[Any, Any, None]], life: Life) -> None:
+        await phase(life)
+        self._phase = None
+        self.advance()
+
+    def _live(self) -> None:
+        services = self.kernel.services
+        found = {name: services.available(name) for name in self._injected}
+        self._tried = {name: one for name, one in found.items() if one is not None}
+        self._life = Life(self.kernel, self, self._parent, self._tried)
+        for provision in self._tried.values():
+            provision.dependents[self] = None
+        self._wants_load = self._is_stale = False
+        self.error = None
+
+    async def _load(self, life: Life) -> None:
+        error = await attempt_uncut(self._apply(life))
+        if error is not None:
+            self.state = FiberState.UNLOADING
+            life.close()
+            await self._unload(life)
+            life.log_failures_but(error)
+            self._fail(error)
+
+    async def _apply(self, life: Life) -> None:
+        context = self.kernel.make_context(life, self.name)
+        body = Effect(life, "apply")
+        rest = body.begin(cast("Setup", partial(self.plugin.apply, context, self._config)))
+        if rest is not None:
+            await rest
+        await life.settle()
+
+    async def _unload(self, life: Life) -> None:
+        self._findings.take(await life.unwind())
+        self._life = None
+        for provision in life.resolved.values():
+            provision.leave(self)
+        self._wants_load = True
+
+    def _fail(self, error: Exception) -> None:
+        """Remember why the load failed; a restart, or another service, is needed for the next."""
+        self.error = error
+        self._wants_load = self._is_stale
+        self._findings.fail(f"load of plugin {self.name}", error)

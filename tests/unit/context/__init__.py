@@ -1,0 +1,1 @@
+"""The plugin context, piece by piece, on the deterministic stage."""
