@@ -19,7 +19,7 @@ from runtime.context import (
 )
 from runtime.errors import CallerError
 from runtime.teardown import Teardown
-from statemachine.conformance.stage import Stage, StageStuck, TooLong
+from statemachine.conformance.stage.stage import Stage, StageStuck, TooLong
 from tests.conformance.plugin_acts import SAID, TOKENS, Acts, Listening
 from tests.conformance.plugin_plants import AT_REST, BoomError, BrokenError, Failures, Plant, Script
 

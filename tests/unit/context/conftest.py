@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from runtime.context import Context
-from statemachine.conformance.stage import Stage
+from statemachine.conformance.stage.stage import Stage
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from runtime.context import Context, Fiber, FiberState, Plugin, Token
 from runtime.teardown import TeardownReport
-from statemachine.conformance.stage import Stage
+from statemachine.conformance.stage.stage import Stage
 
 __all__ = [
     "DISK",

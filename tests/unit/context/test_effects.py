@@ -13,7 +13,7 @@ from runtime.context import (
     InvalidEffectError,
     Plugin,
 )
-from statemachine.conformance.stage import Stage
+from statemachine.conformance.stage.stage import Stage
 
 from .scene import gated, load, noting, plugin, state_of, wait
 

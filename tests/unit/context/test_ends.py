@@ -13,7 +13,7 @@ from runtime.context import (
     InactiveError,
 )
 from runtime.errors import CallerError, WouldDeadlockError
-from statemachine.conformance.stage import Stage
+from statemachine.conformance.stage.stage import Stage
 
 from .scene import DISK, gated, load, noting, plugin, state_of, wait
 

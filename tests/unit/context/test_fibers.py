@@ -15,7 +15,7 @@ from runtime.context import (
     Plugin,
 )
 from runtime.errors import CallerError
-from statemachine.conformance.stage import Stage
+from statemachine.conformance.stage.stage import Stage
 
 from .scene import DISK, NET, FailedError, failures, load, noting, plugin, state_of, wait
 

@@ -19,7 +19,7 @@ from runtime.context import (
 )
 from runtime.errors import CallerError, LimitError, PluginError
 from runtime.limits import Limits
-from statemachine.conformance.stage import Stage
+from statemachine.conformance.stage.stage import Stage
 
 from .scene import FailedError, load, wait
 

@@ -14,7 +14,7 @@ from runtime.context import (
     Provided,
     Token,
 )
-from statemachine.conformance.stage import Stage
+from statemachine.conformance.stage.stage import Stage
 
 from .scene import DISK, NET, gated, load, noting, plugin, state_of, wait
 

@@ -10,7 +10,7 @@ from runtime.context import (
     FiberState,
     InactiveError,
 )
-from statemachine.conformance.stage import Stage
+from statemachine.conformance.stage.stage import Stage
 
 from .scene import FailedError, failures, gated, load, noting, plugin, raising, state_of, wait
 
