@@ -117,6 +117,8 @@ class Core:
     """The driver's task and the children it waits for: these must not wait for the agent."""
     owed: "set[asyncio.Task[Any]]" = field(init=False, factory=set)
     """Flushes of idle injections that nobody waits for but the teardown."""
+    last_flush: "asyncio.Task[Any] | None" = field(init=False, default=None)
+    """The flush that the teardown makes, if one was owed."""
     stragglers: "dict[asyncio.Task[Any], str]" = field(init=False, factory=dict)
     """Bodies that outlived their grace, by what they were."""
 

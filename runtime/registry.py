@@ -1,5 +1,6 @@
 """The agents of one runtime, and the handles that own them."""
 
+import asyncio
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import TracebackType
@@ -240,7 +241,8 @@ async def _stop_driver(core: Core) -> tuple[str, ...]:
 
     Clauses: A-67 B-119
     """
-    await core.exited
+    # Shielded: the exit belongs to the driver, and whoever waits for it may be cancelled.
+    await asyncio.shield(core.exited)
     core.turn.close()
     await wait_bounded((*core.owed, *core.stragglers), core.limits.abort_grace_s)
     late = len(core.owed)
@@ -257,9 +259,12 @@ async def _flush_once_more(core: Core) -> tuple[str, ...]:
 
     Clauses: D-51
     """
-    if not core.owes_flush():
-        return ()
-    flush = core.loop.create_task(core.flush(), name=f"last flush of {core.id}")
+    flush = core.last_flush
+    if flush is None:
+        if not core.owes_flush():
+            return ()
+        name = f"last flush of {core.id}"
+        flush = core.last_flush = core.loop.create_task(core.flush(), name=name)
     await wait_bounded((flush,), core.limits.abort_grace_s)
     if not flush.done():
         flush.cancel()

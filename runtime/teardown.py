@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from .abort import Cancellations, StrangersCancellationError
 from .containment import attempt_awaited, log_failure
 from .errors import WouldDeadlockError
 
@@ -56,7 +57,7 @@ class Teardown:
     Clauses: F-17 F-33 F-34 F-36
     """
 
-    __slots__ = ("_end", "_loop", "_name", "_own_tasks", "_task")
+    __slots__ = ("_end", "_links", "_loop", "_name", "_own_tasks", "_task")
 
     def __init__(
         self,
@@ -76,6 +77,7 @@ class Teardown:
         self._own_tasks = own_tasks
         self._end: asyncio.Future[TeardownReport] = loop.create_future()
         self._task: asyncio.Task[None] | None = None
+        self._links: Sequence[Link] = ()
 
     @property
     def is_done(self) -> bool:
@@ -83,7 +85,11 @@ class Teardown:
         return self._end.done()
 
     def start(self, links: Sequence[Link]) -> None:
-        """Run the links, in their order, in a task of its own."""
+        """Run the links, in their order, in a task of its own that no cancellation stops.
+
+        Each link may be run again from its beginning, and has to allow for that.
+        """
+        self._links = links
         self._task = self._loop.create_task(self._run(links), name=f"teardown of {self._name}")
         self._task.add_done_callback(self._ended)
 
@@ -105,19 +111,24 @@ class Teardown:
     async def _run(self, links: Sequence[Link]) -> None:
         failed: list[LinkFailure] = []
         stragglers: list[str] = []
+        cancellations = Cancellations(on_stranger=lambda: None)
         for link in links:
-            error = await attempt_awaited(_collect(link, stragglers))
+            # Half an end is worse than a late one: a link that a stranger cut short runs again.
+            while True:
+                error = await attempt_awaited(cancellations.settle(_collect(link, stragglers)))
+                if not isinstance(error, StrangersCancellationError):
+                    break
             if error is not None:
                 log_failure(error, f"teardown of {self._name}, {link.name}")
                 failed.append(LinkFailure(link.name, error))
         self._end.set_result(TeardownReport(failed=tuple(failed), stragglers=tuple(stragglers)))
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
-        # Only a stranger's cancellation, or the end of the interpreter, ends the task early.
-        if not self._end.done():
-            self._end.cancel()
         if not task.cancelled():
             task.exception()
+        elif not self._end.done() and not self._loop.is_closed():
+            # A stranger cancelled the task before its first stretch; the others run again.
+            self.start(self._links)
 
 
 async def _collect(link: Link, stragglers: list[str]) -> None:

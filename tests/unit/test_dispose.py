@@ -346,3 +346,27 @@ def test_the_subject_of_these_tests_runs_on_a_plain_loop() -> None:
             return await handle.dispose()
 
     assert asyncio.run(run()) == TeardownReport()
+
+
+def _teardown_task() -> "asyncio.Task[object]":
+    (task,) = (each for each in asyncio.all_tasks() if each.get_name() == "teardown of agent a")
+    return task
+
+
+@pytest.mark.clause("F-33", "F-36", "F-15")
+@pytest.mark.parametrize("passes", [0, 1, 2, 5])
+def test_a_cancelled_teardown_task_still_goes_to_its_end_in_order(passes: int) -> None:
+    """Whoever cancels the task of a teardown, before or while it waits, skips nothing."""
+    with Scene() as scene:
+        scene.ask("A")
+        scene.quiet()
+        scene.a.send("B")
+        teardown = scene.handle().dispose()
+        scene.stage.tick(passes)
+        _teardown_task().cancel()
+        scene.settle()
+        scene.expect(
+            "running TS UM(A) SS abort disposed -B{disposed:disposed} SE TE{disposed} FLUSH W gone"
+        )
+        assert scene.stage.complete(joined(teardown)) == TeardownReport()
+        assert scene.rt.sessions.get("a") is None
