@@ -35,9 +35,18 @@ from .announcements import (
     SessionNotice,
     SessionStarted,
     StatusChanged,
-    Subscription,
 )
+from .application import AGENTS, AppContext, ConfiguredAgent
 from .assembly import AgentInspection, Inspection, Runtime, open_runtime
+from .context import (
+    Context,
+    Effect,
+    Fiber,
+    FiberState,
+    Plugin,
+    Subscription,
+    Token,
+)
 from .core import AgentOptions
 from .errors import (
     AgentDisposedError,
@@ -54,6 +63,7 @@ from .errors import (
     WouldDeadlockError,
 )
 from .exchange import exchange
+from .handle import AgentHandle
 from .limits import Limits
 from .model import (
     EchoModel,
@@ -66,7 +76,7 @@ from .model import (
     ToolCallDelta,
     Usage,
 )
-from .registry import AgentHandle, AgentRegistry
+from .registry import AgentRegistry
 from .scripted import ScriptedModel, ScriptError
 from .session.derive import Message
 from .session.log import Session, SessionHeader
@@ -76,6 +86,7 @@ from .teardown import LinkFailure, Teardown, TeardownReport
 from .turn import Fate
 
 __all__ = [
+    "AGENTS",
     "AGENT_CREATED",
     "AGENT_DISCARDED",
     "AGENT_DISPOSED",
@@ -96,12 +107,18 @@ __all__ = [
     "AgentOptions",
     "AgentRegistry",
     "Announcement",
+    "AppContext",
     "CallerError",
+    "ConfiguredAgent",
+    "Context",
     "Discarded",
     "DuplicateIdError",
     "EchoModel",
+    "Effect",
     "Ending",
     "Fate",
+    "Fiber",
+    "FiberState",
     "Finish",
     "FinishKind",
     "Inspection",
@@ -115,6 +132,7 @@ __all__ = [
     "Model",
     "ModelError",
     "ModelRequest",
+    "Plugin",
     "PluginError",
     "Queued",
     "ReasoningDelta",
@@ -135,6 +153,7 @@ __all__ = [
     "Teardown",
     "TeardownReport",
     "TextDelta",
+    "Token",
     "ToolCallDelta",
     "UnknownIdError",
     "Usage",

@@ -1,7 +1,7 @@
 """The default application: which part sits where, and in what order it stops."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
@@ -10,7 +10,9 @@ from attrs import frozen
 
 from statemachine import MACHINE, Machine, Status, Window
 
-from .announcements import SESSION_CREATED, Announcement, Bus, SessionNotice, Subscription
+from .announcements import SESSION_CREATED, Announcement, SessionNotice
+from .application import AppContext, ConfiguredAgent, driver_plugin
+from .context import Context, Fiber, Subscription
 from .core import Core, Surroundings
 from .driver import drive
 from .errors import CallerError
@@ -18,6 +20,7 @@ from .limits import DEFAULT_LIMITS, Limits
 from .model import EchoModel, Model
 from .ports import Clock, Identifiers, SystemClock, SystemIdentifiers, thread_id
 from .registry import AgentRegistry
+from .roster import Roster
 from .session.log import Session
 from .session.store import Sessions
 from .teardown import Link, Teardown
@@ -73,15 +76,24 @@ def _inspect(core: Core) -> AgentInspection:
 class Runtime:
     """One running application; made by `open_runtime`."""
 
-    def __init__(self, around: Surroundings, sessions: Sessions, agents: AgentRegistry) -> None:
+    def __init__(self, around: Surroundings, sessions: Sessions, context: AppContext) -> None:
         self._around = around
         self._teardown: Teardown | None = None
+        self.roster: Roster | None = None
+        """Every agent that lives, and what makes them; None before the driver is loaded."""
+        self.driver = context.fiber
+        """The fiber of the plugin that drives agents; unloaded, it takes all of them along."""
+        self.context = context
+        """The root context, on which plugins are loaded."""
         self.models = around.models
         """The models by name."""
         self.sessions = sessions
         """The live sessions."""
-        self.agents = agents
-        """The live agents."""
+
+    @property
+    def agents(self) -> AgentRegistry:
+        """The live agents; what is created here belongs to the application."""
+        return AgentRegistry(self.roster, self.context)
 
     def on(
         self,
@@ -98,17 +110,22 @@ class Runtime:
 
         Clauses: G-33
         """
-        return self._around.bus.on(announcement, listener, plugin=plugin)
+        return self.context.extend(plugin).on(announcement, listener)
 
     def inspect(self) -> Inspection:
         """Return what every agent is doing right now.
 
         Clauses: F-41
         """
-        return Inspection(agents=tuple(_inspect(core) for core in self.agents.cores()))
+        return Inspection(agents=tuple(_inspect(core) for core in self._cores()))
+
+    def _cores(self) -> tuple[Core, ...]:
+        return () if self.roster is None else tuple(self.roster.cores.values())
 
     def aclose(self) -> Teardown:
-        """Dispose every agent, refuse new ones, and return the teardown of it all.
+        """Dispose every agent, then unload every plugin, and return the teardown of it all.
+
+        When this returns every agent is disposed and nothing can be created any more.
 
         Raises:
             CallerError: called from another thread than the loop's.
@@ -117,19 +134,33 @@ class Runtime:
         """
         self._around.check_thread("aclose")
         if self._teardown is None:
-            self._teardown = Teardown("the runtime", self._around.loop, self._own_tasks)
-            handles = self.agents.close()
-            teardowns = [handle.dispose() for handle in handles]
-            self._teardown.start([Link("agents", partial(_join, teardowns))])
+            handles = tuple(self.roster.handles.values()) if self.roster is not None else ()
+            own_tasks = partial(_tasks_of, self._cores())
+            self._teardown = Teardown("the runtime", self._around.loop, own_tasks)
+            # The driver first: nothing is created any more, and who listens hears the agents end.
+            self.driver.dispose()
+            endings = [handle.dispose() for handle in handles]
+            self._teardown.start(
+                [
+                    Link("agents", partial(_join, endings)),
+                    Link("driver", partial(_unload, self.driver)),
+                    Link("plugins", partial(_unload, self.context.fiber)),
+                ]
+            )
         return self._teardown
 
-    def _own_tasks(self) -> set[Any]:
-        return {task for core in self.agents.cores() for task in core.own_tasks}
+
+def _tasks_of(cores: tuple[Core, ...]) -> set[Any]:
+    return {task for core in cores for task in core.own_tasks}
 
 
-async def _join(teardowns: list[Teardown]) -> tuple[str, ...]:
-    reports = [await teardown for teardown in teardowns]
+async def _join(endings: list[Teardown]) -> tuple[str, ...]:
+    reports = [await ending for ending in endings]
     return tuple(name for report in reports for name in report.stragglers)
+
+
+async def _unload(fiber: Fiber) -> tuple[str, ...]:
+    return (await fiber.dispose()).stragglers
 
 
 @asynccontextmanager
@@ -142,6 +173,7 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
     clock: Clock | None = None,
     identifiers: Identifiers | None = None,
     machine: Machine = MACHINE,
+    agents: Iterable[ConfiguredAgent] = (),
 ) -> AsyncIterator[Runtime]:
     """Open a runtime, and close it when the block is left.
 
@@ -153,6 +185,7 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
         clock: stands in for the system's clock.
         identifiers: stands in for random UUIDs.
         machine: the lifecycle; tests plant faults here.
+        agents: agents that exist from the beginning; nobody holds their handles.
 
     Raises:
         CallerError: a store was named, or the default model is none of the models.
@@ -165,8 +198,10 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
         known = ", ".join(sorted(models)) or "none"
         raise CallerError(f"default_model={default_model!r} refused: the models are: {known}")
     clock = clock or SystemClock()
+    identifiers = identifiers or SystemIdentifiers()
+    context = AppContext.root(limits=limits)
     around = Surroundings(
-        bus=Bus(limits),
+        bus=context.channels,
         machine=machine,
         limits=limits,
         clock=clock,
@@ -180,9 +215,15 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
         around.bus.emit(SESSION_CREATED, SessionNotice(session=session))
 
     sessions = Sessions(clock, limits, tell_created)
-    agents = AgentRegistry(around, sessions, identifiers or SystemIdentifiers(), default_model)
-    runtime = Runtime(around, sessions, agents)
+
+    def make_roster(provider: Context) -> Roster:
+        runtime.roster = Roster(around, sessions, identifiers, default_model, provider)
+        return runtime.roster
+
+    runtime = Runtime(around, sessions, context)
+    runtime.driver = context.plugin(driver_plugin(make_roster, agents, identifiers))
     try:
+        await runtime.driver
         yield runtime
     finally:
         await runtime.aclose()

@@ -15,8 +15,9 @@ from attrs import define, field, frozen
 from statemachine import Decision, Input, Machine, Queues, Shape, Status, Window
 
 from .abort import Cancellations
-from .announcements import SESSION_EVENT, SESSION_FLUSH, Bus, RecordAppended, SessionNotice
+from .announcements import SESSION_EVENT, SESSION_FLUSH, RecordAppended, SessionNotice
 from .containment import attempt_awaited, log_defect, log_failure, log_line
+from .context import Channels
 from .errors import CallerError, LimitError, ModelError
 from .limits import Limits
 from .model import Model
@@ -44,7 +45,7 @@ class AgentOptions:
 class Surroundings:
     """What all agents of one runtime share."""
 
-    bus: Bus
+    bus: Channels
     machine: Machine
     limits: Limits
     clock: Clock
@@ -90,7 +91,7 @@ class Core:
     """Told of every decision before it is obeyed, for refinement; nothing in production."""
 
     machine: Machine = field(init=False)
-    bus: Bus = field(init=False)
+    bus: Channels = field(init=False)
     limits: Limits = field(init=False)
     loop: asyncio.AbstractEventLoop = field(init=False)
 

@@ -2,8 +2,9 @@
 
 from typing import Any, TypeVar
 
-from .announcements import Announcement, Bus
+from .announcements import Announcement
 from .containment import contain
+from .context import Channels
 
 __all__ = ["Outbox"]
 
@@ -21,7 +22,7 @@ class Outbox:
 
     __slots__ = ("_bus", "_is_delivering", "_notices", "depth", "holds")
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Channels) -> None:
         self._bus = bus
         self._notices: list[tuple[Announcement[Any], Any, int]] = []
         self._is_delivering = False

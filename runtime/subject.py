@@ -25,6 +25,7 @@ from .announcements import (
 )
 from .assembly import Runtime, open_runtime
 from .core import Core
+from .handle import AgentHandle
 from .limits import DEFAULT_LIMITS, Limits
 from .model import (
     AbortSignalLike,
@@ -36,7 +37,6 @@ from .model import (
     ToolCallDelta,
     last_user_text,
 )
-from .registry import AgentHandle
 from .session.content import text_of
 from .session.log import Session
 from .session.records import Record
@@ -152,6 +152,8 @@ class RuntimeSubject:
             machine=self.machine,
         )
         self.runtime = rt = await self._opening.__aenter__()
+        # What opening left behind is over before the suite counts callbacks.
+        await stage.sleep(0)
         rt.on(AGENT_STATUS, self._on_status, plugin="subject")
         rt.on(AGENT_DISCARDED, self._on_discarded, plugin="subject")
         rt.on(SESSION_EVENT, self._on_record, plugin="subject")

@@ -11,7 +11,7 @@ from .errors import (
     NotInjectedError,
 )
 from .fibers import KEEP_CONFIG, Fiber, FiberState
-from .interceptors import AwaitedAnnouncement, Bail, Serial, Waterfall
+from .interceptors import AwaitedAnnouncement, Bail, Channels, Serial, Waterfall
 from .parts import Disposer, EffectTree, Owned, Setup
 from .plugins import Plugin
 from .tokens import Provided, Token
@@ -20,6 +20,7 @@ __all__ = [
     "KEEP_CONFIG",
     "AwaitedAnnouncement",
     "Bail",
+    "Channels",
     "ConfigIssue",
     "Context",
     "Disposer",

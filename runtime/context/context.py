@@ -15,7 +15,7 @@ from runtime.teardown import Teardown, TeardownReport
 from .effects import Effect
 from .endings import Ending
 from .fibers import Fiber
-from .interceptors import Bail, Kind, Serial, Waterfall
+from .interceptors import Bail, Channels, Kind, Serial, Waterfall
 from .lives import Kernel, Life
 from .parts import EffectTree, Owned, Part, Setup
 from .plugins import Plugin
@@ -113,6 +113,11 @@ class Context:
     def label(self) -> str:
         """Whose listeners these are, in the log."""
         return self._label
+
+    @property
+    def channels(self) -> Channels:
+        """Who listens to what in the whole application, for those who announce much."""
+        return self._life.kernel.channels
 
     @property
     def effects(self) -> tuple[EffectTree, ...]:

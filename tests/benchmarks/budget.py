@@ -74,7 +74,8 @@ async def watch() -> Watched:
 
     async with opened() as opening:
         opening.agents.create()
-        around = opening.agents.cores()[0].around
+        assert opening.roster is not None
+        around = next(iter(opening.roster.cores.values())).around
         log = WatchedLog(SessionHeader(id="s", created_ms=0), clock=around.clock)
         core = _core(around, log)
         await _turn(core)

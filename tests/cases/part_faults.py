@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from attrs import evolve
 
-from runtime import driver, obey, registry
+from runtime import driver, obey, roster
 from runtime.abort import AbortAuthority, Grace
 from runtime.core import Core
-from runtime.registry import AgentHandle
+from runtime.handle import AgentHandle
 from runtime.session.content import freeze_json
 from runtime.teardown import Teardown
 from runtime.turn import Context, Offer, Stop
@@ -201,4 +201,4 @@ def teardown_does_not_wait(patch: pytest.MonkeyPatch) -> None:
     async def at_once(_: Core) -> tuple[str, ...]:
         return ()
 
-    patch.setattr(registry, "_stop_driver", at_once)
+    patch.setattr(roster, "_stop_driver", at_once)

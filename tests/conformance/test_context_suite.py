@@ -22,7 +22,7 @@ from runtime.context import (
 )
 from runtime.context import effects as effects_module
 from runtime.context.parts import Part
-from statemachine.conformance.parts import merge_parts
+from statemachine.conformance.verdict.parts import merge_parts
 from tests.conformance.context_suite import Count, context_suite
 from tests.conformance.plugin_plants import BrokenError
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from attrs import frozen
 
 from runtime.agent import LiveAgent
-from runtime.registry import AgentHandle
+from runtime.handle import AgentHandle
 from statemachine import Command, Input, Queues, Window
 from statemachine.conformance.suite.examination import Examination
 

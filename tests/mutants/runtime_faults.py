@@ -8,12 +8,13 @@ from unittest.mock import patch
 
 from attrs import evolve
 
-from runtime import driver, registry
+from runtime import driver, roster
 from runtime.agent import LiveAgent
+from runtime.context import Effect
 from runtime.core import Core
 from runtime.driver import VISITS, Outcome
+from runtime.handle import AgentHandle, AgentRegistry
 from runtime.obey import OBEY, place_discarded, record_message
-from runtime.registry import AgentHandle, AgentRegistry
 from runtime.subject import RuntimeSubject
 from runtime.teardown import Link, Teardown
 from runtime.turn import AcceptedMessage, Context, Offer, Stop
@@ -226,15 +227,18 @@ def leave_the_turn_open(core: Core, argument: object) -> None:
 
 def links(*names: str) -> Planted:
     """Run the links of a teardown in another order, or fewer of them."""
-    original = registry._links  # noqa: SLF001  # the seam
+    original = roster._links  # noqa: SLF001  # the seam
 
     def reordered(
-        core: Core, unregister: Callable[[Core], None], detach: Callable[[], None]
+        core: Core,
+        unregister: Callable[[Core], None],
+        detach: Callable[[], None],
+        owners: list[Effect],
     ) -> list[Link]:
-        by_name = {link.name: link for link in original(core, unregister, detach)}
+        by_name = {link.name: link for link in original(core, unregister, detach, owners)}
         return [by_name[name] for name in names]
 
-    return replacing(registry, "_links", reordered)
+    return replacing(roster, "_links", reordered)
 
 
 _DISPOSE = AgentHandle.dispose

@@ -10,13 +10,15 @@ from runtime import (
     SESSION_EVENT,
     SESSION_FLUSH,
     CallerError,
+    Context,
     Limits,
     Queued,
     RecordAppended,
     StatusChanged,
 )
-from runtime.announcements import AgentNotice, Bus
+from runtime.announcements import AgentNotice
 from runtime.errors import LimitError
+from statemachine.conformance import Stage
 from tests.unit.windows.scene import Scene
 
 
@@ -43,28 +45,29 @@ def test_an_object_with_an_async_call_is_refused_as_a_listener() -> None:
     class Waiting:
         async def __call__(self, _: object) -> None: ...
 
-    with pytest.raises(CallerError, match="plain function"):
-        Bus(Limits()).on(AGENT_STATUS, Waiting())
+    with Scene() as scene, pytest.raises(CallerError, match="plain function"):
+        scene.rt.on(AGENT_STATUS, Waiting())
 
 
 @pytest.mark.clause("G-24", "G-29", "B-126")
 def test_a_dispatch_tells_who_was_there_when_it_began() -> None:
     """In order of registration; one that raises is contained, a new one waits for the next."""
     told: list[str] = []
-    bus = Bus(Limits())
 
     def first(_: AgentNotice) -> None:
         told.append("first")
         bus.on(AGENT_CREATED, lambda _: told.append("new"))
         raise RuntimeError("listener")
 
-    bus.on(AGENT_CREATED, first)
-    subscription = bus.on(AGENT_CREATED, lambda _: told.append("second"))
-    bus.emit(AGENT_CREATED, AgentNotice(agent=None))
-    assert told == ["first", "second"]
-    subscription.close()
-    subscription.close()
-    bus.emit(AGENT_CREATED, AgentNotice(agent=None))
+    with Stage():
+        bus = Context.root()
+        bus.on(AGENT_CREATED, first)
+        subscription = bus.on(AGENT_CREATED, lambda _: told.append("second"))
+        bus.emit(AGENT_CREATED, AgentNotice(agent=None))
+        assert told == ["first", "second"]
+        subscription.close()
+        subscription.close()
+        bus.emit(AGENT_CREATED, AgentNotice(agent=None))
     assert told == ["first", "second", "first", "new"]
 
 
@@ -81,7 +84,7 @@ def test_a_parallel_dispatch_runs_everybody_and_raises_one_group() -> None:
         told.append("flushed")
 
     with Scene() as scene:
-        bus = Bus(Limits())
+        bus = Context.root()
         for listener in (fail, flush, fail, flush):
             bus.on(SESSION_FLUSH, listener)
         notice = runtime.SessionNotice(session=scene.a.session)
@@ -104,16 +107,16 @@ def test_nesting_has_a_limit_that_is_named() -> None:
             errors.append(str(error))
             raise
 
-    bus = Bus(Limits(nested_announcements_max=3))
-
     def nest(_: AgentNotice) -> None:
         try:
             bus.emit(AGENT_CREATED, AgentNotice(agent=None))
         except LimitError as error:
             errors.append(str(error))
 
-    bus.on(AGENT_CREATED, nest)
-    bus.emit(AGENT_CREATED, AgentNotice(agent=None))
+    with Stage():
+        bus = Context.root(limits=Limits(nested_announcements_max=3))
+        bus.on(AGENT_CREATED, nest)
+        bus.emit(AGENT_CREATED, AgentNotice(agent=None))
     assert len(errors) == 1
     assert "nested_announcements_max=3" in errors[0]
     with Scene(agents=("a", "b"), limits=Limits(inbox_messages_max=5)) as scene:

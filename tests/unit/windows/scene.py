@@ -34,6 +34,7 @@ from runtime import (
     AgentDisposedError,
     AgentHandle,
     AgentOptions,
+    ConfiguredAgent,
     Finish,
     FinishKind,
     Limits,
@@ -164,6 +165,7 @@ class Scene:
         model: object = None,
         agents: Iterable[str] = ("a",),
         options: AgentOptions = AgentOptions(),  # noqa: B008 - frozen
+        configured: Iterable[ConfiguredAgent] = (),
     ) -> None:
         self.stage = Stage()
         self.replies: list[Reply] = []
@@ -182,6 +184,7 @@ class Scene:
             clock=_Clock(self.stage),
             identifiers=_Identifiers(),
             machine=machine,
+            agents=configured,
         )
         self._first = tuple(agents)
         self._options = options
@@ -190,6 +193,7 @@ class Scene:
     def __enter__(self) -> Self:
         self.stage.__enter__()
         self.rt = self.stage.complete(self._opening.__aenter__())
+        self.stage.run_until_quiet()
         rt = self.rt
         rt.on(AGENT_STATUS, lambda it: self.note(it.status.value, it.agent.id), plugin="trace")
         rt.on(SESSION_EVENT, lambda it: self.note(_record(it.record), it.session.id))
@@ -214,8 +218,12 @@ class Scene:
 
     def create(self, agent: str, options: AgentOptions = AgentOptions()) -> Agent:  # noqa: B008 - frozen
         """Make one more agent; its session has the same id."""
-        self._handles[agent] = handle = self.rt.agents.create(agent_id=agent, options=options)
-        self._traces[agent] = []
+        return self.adopt(self.rt.agents.create(agent_id=agent, options=options))
+
+    def adopt(self, handle: AgentHandle) -> Agent:
+        """Follow an agent that somebody else has made."""
+        self._handles[handle.agent.id] = handle
+        self._traces[handle.agent.id] = []
         return handle.agent
 
     def agent(self, agent: str = "a") -> Agent:

@@ -1,0 +1,192 @@
+"""Every agent that lives, and the one place that makes one.
+
+An agent belongs to two fibers: to the one whose context asked for it, and to the one that drives
+agents. Whichever unloads first disposes it, through the same teardown as its handle, and the other
+one forgets it.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from attrs import define, evolve, field
+
+from .agent import LiveAgent
+from .announcements import (
+    AGENT_CREATED,
+    AGENT_DISPOSED,
+    AGENT_SESSION_START,
+    AgentNotice,
+    SessionStarted,
+)
+from .context import Context, Effect
+from .core import AgentOptions, Core, Surroundings
+from .errors import CallerError, DuplicateIdError
+from .handle import AgentHandle
+from .ports import Identifiers
+from .session.log import SessionLog
+from .session.records import Record
+from .session.store import Sessions
+from .teardown import Link, wait_bounded
+
+__all__ = ["Roster"]
+
+
+@define(eq=False)
+class Roster:
+    """The agents of one driver.
+
+    Clauses: F-05 F-06 A-48
+    """
+
+    around: Surroundings
+    sessions: Sessions
+    identifiers: Identifiers
+    default_model: str | None
+    provider: Context
+    """The context of the plugin that drives agents, which owns all of them."""
+    handles: dict[str, AgentHandle] = field(init=False, factory=dict)
+    cores: dict[str, Core] = field(init=False, factory=dict)
+    _reserved: set[str] = field(init=False, factory=set)
+
+    def create(  # noqa: PLR0913, PLR0917  # what the public registry passes on
+        self,
+        caller: Context,
+        agent_id: str | None,
+        session_id: str | None,
+        options: AgentOptions,
+        cwd: str | None,
+        seed: Iterable[Record],
+        parent: str | None,
+    ) -> AgentHandle:
+        """Make an agent on a new session; see `AgentRegistry.create`."""
+        self.around.check_thread("create")
+        for owner in (caller, self.provider):
+            owner.check_open("create")
+        agent_id, session_id = self._name(agent_id, session_id)
+        log = self.sessions.prepare(session_id, cwd=cwd, seed=seed, parent=parent)
+        # A listener of session/created must not take the agent's id before it is registered.
+        self._reserved.add(agent_id)
+        try:
+            return self._make(caller, agent_id, log, options)
+        finally:
+            self._reserved.discard(agent_id)
+
+    def _make(
+        self, caller: Context, agent_id: str, log: SessionLog, options: AgentOptions
+    ) -> AgentHandle:
+        core = Core(agent_id, log, self._with_default_model(options), self.around)
+        agent = LiveAgent(core)
+        detach = self.sessions.enter(log)
+        owners: list[Effect] = []
+        links = partial(_links, core, self._unregister, detach, owners)
+        handle = AgentHandle(core, agent, links)
+        # Owned before anybody is told: a listener may already unload one of the owners.
+        owners += [self._own(context, handle, core) for context in self._owners(caller)]
+        self.sessions.announce(log)
+        self.handles[agent_id], self.cores[agent_id] = handle, core
+        bus = self.around.bus
+        bus.emit(AGENT_CREATED, AgentNotice(agent=agent))
+        bus.emit(AGENT_SESSION_START, SessionStarted(agent=agent, source="startup"))
+        return handle
+
+    def _owners(self, caller: Context) -> tuple[Context, ...]:
+        is_one = caller.fiber is self.provider.fiber
+        return (self.provider,) if is_one else (caller, self.provider)
+
+    def _own(self, context: Context, handle: AgentHandle, core: Core) -> Effect:
+        return context.own(handle, name=f"agent {core.id}", own_tasks=lambda: core.own_tasks)
+
+    def _name(self, agent_id: str | None, session_id: str | None) -> tuple[str, str]:
+        for name, given in (("agent_id", agent_id), ("session_id", session_id)):
+            if given is not None and (type(given) is not str or not given):
+                raise CallerError(f"create refused: {name} is {given!r}; give a string, or omit it")
+        agent_id = agent_id or session_id or self.identifiers.new_id()
+        if agent_id in self.handles or agent_id in self._reserved:
+            raise DuplicateIdError(
+                f"agent {agent_id!r} refused: an agent with this id lives; "
+                "dispose it first, or choose another id"
+            )
+        return agent_id, session_id or agent_id
+
+    def _with_default_model(self, options: AgentOptions) -> AgentOptions:
+        return options if options.model is not None else evolve(options, model=self.default_model)
+
+    def _unregister(self, core: Core) -> None:
+        if self.cores.get(core.id) is core:
+            del self.handles[core.id], self.cores[core.id]
+
+
+def _links(
+    core: Core,
+    unregister: Callable[[Core], None],
+    detach: Callable[[], None],
+    owners: list[Effect],
+) -> list[Link]:
+    """Return the parts of one agent's end, in their order.
+
+    The session is left last, so that the closing records and the final flush reach whoever makes
+    it durable while it is still attached.
+
+    Clauses: F-15 F-35
+    """
+    return [
+        Link("driver", partial(_stop_driver, core)),
+        Link("last flush", partial(_flush_once_more, core)),
+        Link("unregister", partial(_at_once, unregister, core)),
+        Link("announce", partial(_at_once, _announce_disposed, core)),
+        Link("detach", partial(_at_once, detach)),
+        Link("owners", partial(_at_once, _forget, owners)),
+    ]
+
+
+def _forget(owners: list[Effect]) -> None:
+    for owner in owners:
+        owner.forget()
+
+
+async def _at_once(act: Callable[..., None], *arguments: object) -> tuple[str, ...]:
+    act(*arguments)
+    return ()
+
+
+def _announce_disposed(core: Core) -> None:
+    core.outbox.place(AGENT_DISPOSED, AgentNotice(agent=core.face))
+    core.outbox.deliver()
+
+
+async def _stop_driver(core: Core) -> tuple[str, ...]:
+    """Wait for the driver's exit, then, bounded, for owed flushes and for what was left behind.
+
+    Clauses: A-67 B-119
+    """
+    # Shielded: the exit belongs to the driver, and whoever waits for it may be cancelled.
+    await asyncio.shield(core.exited)
+    core.turn.close()
+    await wait_bounded((*core.owed, *core.stragglers), core.limits.abort_grace_s)
+    late = len(core.owed)
+    for flush in tuple(core.owed):
+        flush.cancel()
+    return (*core.stragglers.values(), *(f"owed flush of {core.id}" for _ in range(late)))
+
+
+async def _flush_once_more(core: Core) -> tuple[str, ...]:
+    """Flush what nobody has made durable, if there is any.
+
+    Raises:
+        ExceptionGroup: somebody could not.
+
+    Clauses: D-51
+    """
+    flush = core.last_flush
+    if flush is None:
+        if not core.owes_flush():
+            return ()
+        name = f"last flush of {core.id}"
+        flush = core.last_flush = core.loop.create_task(core.flush(), name=name)
+    await wait_bounded((flush,), core.limits.abort_grace_s)
+    if not flush.done():
+        flush.cancel()
+        return (flush.get_name(),)
+    flush.result()
+    return ()
