@@ -59,7 +59,9 @@ test: $(STAMP) ## everything but the slow tests: suites at profile ci, schedules
 # deviations, and the tests of what is no matter of schedules. They write their criteria into PARTS.
 # Then the command a stranger would run on a runtime of their own, which merges those parts into one
 # table and one report. The verdict is given even when the first step fails, and says what broke.
-DIRECTED := tests/unit/test_public_api.py tests/unit/test_foreign_models.py
+DIRECTED := tests/unit/test_public_api.py tests/unit/test_foreign_models.py \
+	tests/unit/context/test_ownership.py tests/unit/test_foreign_cancellation.py \
+	tests/conformance/test_context_suite.py
 
 verify: $(STAMP) ## the verdict on every invariant: cases, mutants, explorer, suites
 	@rm -rf $(PARTS) && mkdir -p $(PARTS)

@@ -41,7 +41,15 @@ from .session.content import text_of
 from .session.log import Session
 from .session.records import Record
 
-__all__ = ["CALL", "CUT_SHORT", "RuntimeSubject", "make_subject"]
+__all__ = [
+    "CALL",
+    "CUT_SHORT",
+    "RuntimeSubject",
+    "StageClock",
+    "StageIdentifiers",
+    "StageModel",
+    "make_subject",
+]
 
 CALL: Final = "\x00call"
 """What the stage's model answers to make this model ask for a tool."""
@@ -50,35 +58,43 @@ CUT_SHORT: Final = "\x00max-tokens"
 
 
 @define
-class _Clock:
+class StageClock:
     """The stage's virtual time."""
 
     stage: Stage
 
     def now_ms(self) -> int:
+        """See `Clock`."""
         return int(self.stage.now * 1000)
 
 
 @define
-class _Identifiers:
+class StageIdentifiers:
     """Ids in order; chance has no place on the stage."""
 
     made: int = 0
 
     def new_id(self) -> str:
+        """See `Identifiers`."""
         self.made += 1
         return f"id-{self.made}"
 
 
+def _ignore(_agent: str, _signal: AbortSignalLike) -> None:
+    """Do nothing."""
+
+
 @define(eq=False)
-class _StageModel:
+class StageModel:
     """A model whose answers, and whose time, belong to the stage."""
 
     stage: Stage
-    cooperative: bool
-    on_signal: Callable[[str, AbortSignalLike], None]
+    cooperative: bool = True
+    on_signal: Callable[[str, AbortSignalLike], None] = _ignore
+    """Told of the agent and its signal at every request."""
 
     async def stream(self, request: ModelRequest, signal: AbortSignalLike) -> AsyncIterator[Chunk]:
+        """See `Model`."""
         self.on_signal(request.agent_id, signal)
         text = await self.stage.model(last_user_text(request.messages))
         if text == CALL:
@@ -144,11 +160,11 @@ class RuntimeSubject:
         self.stage = stage
         stage.model_answers |= {"call": lambda _: CALL, "max-tokens": lambda _: CUT_SHORT}
         self._opening = open_runtime(
-            models={"stage": _StageModel(stage, self.cooperative, self._watch_signal)},
+            models={"stage": StageModel(stage, self.cooperative, self._watch_signal)},
             default_model="stage",
             limits=self.limits,
-            clock=_Clock(stage),
-            identifiers=_Identifiers(),
+            clock=StageClock(stage),
+            identifiers=StageIdentifiers(),
             machine=self.machine,
         )
         self.runtime = rt = await self._opening.__aenter__()

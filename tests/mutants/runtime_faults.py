@@ -13,8 +13,9 @@ from runtime.agent import LiveAgent
 from runtime.context import Effect
 from runtime.core import Core
 from runtime.driver import VISITS, Outcome
-from runtime.handle import AgentHandle, AgentRegistry
+from runtime.handle import AgentHandle
 from runtime.obey import OBEY, place_discarded, record_message
+from runtime.registry import AgentRegistry
 from runtime.subject import RuntimeSubject
 from runtime.teardown import Link, Teardown
 from runtime.turn import AcceptedMessage, Context, Offer, Stop

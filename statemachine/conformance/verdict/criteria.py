@@ -181,23 +181,21 @@ CRITERIA: Final = (
     _row(
         "INV-10",
         "A",
-        "Ar:F-21 Ar:A-49",
-        "A-49 B-95 F-21 F-40",
+        "Ar Ar:F-21 Ar:A-49 Ar:F-23 Ar:F-24 Ar:F-40",
+        "A-49 B-95 F-21 F-23 F-24 F-40",
         "only the holder of the handle disposes",
         "An agent is disposed by the holder of its handle, by the unload of the fiber that owns it "
         "or by the end of its driver's task, and by nothing else; its siblings go on.",
-        later="fibers that own agents come with the plugin context",
     ),
     _row(
         "INV-11",
         "A",
-        "As Ar",
-        "A-57 A-58 B-46 B-51 F-15 F-35",
+        "As Ar Ar:F-16 Ar:F-24",
+        "A-57 A-58 B-46 B-51 F-15 F-16 F-35",
         "one teardown order, from wherever it begins",
         "Teardown goes through status, abort callbacks, its announcement, discards, closing "
         "records, final flush, driver's exit, unregistering, announcement, detaching and the "
         "answer, in that order and the same from a handle, a fiber or the application.",
-        later="a teardown that begins at a fiber comes with the plugin context",
     ),
     _row(
         "INV-12",
@@ -270,12 +268,11 @@ CRITERIA: Final = (
     _row(
         "INV-19",
         "A",
-        "Ar",
-        "F-42 F-43",
+        "Ar:F-25 Ar:F-31",
+        "F-25 F-26 F-31 F-42 F-43",
         "configured agents belong to their plugin",
         "Agents from configuration belong to the fiber of the driver's plugin; a program that"
         " never touches a handle keeps working and leaves nothing behind.",
-        later="fibers and configured agents come with the plugin context",
     ),
     _row(
         "INV-20",
