@@ -7,7 +7,8 @@ that walks through the windows of `windows`. Calls from outside may land in any 
 reports how its visit to a window came out. Both are inputs, and every input is answered by one
 row of the table below: the first row whose input, window and guard hold. A row is whole. It says
 where the driver goes, which moves the three small machines make, what the runtime is asked to do,
-in that order, and by which clauses.
+in that order, and by which clauses. ANNOUNCE, DISCARD and REPORT only take their places in the
+agent's outbox; it is delivered when the whole row is done, so ABORT calls out before them.
 
     STATUS   begin   idle | cancelled            > running     a turn is coming
              cancel  running                     > cancelled   that turn is to unwind
@@ -21,13 +22,16 @@ in that order, and by which clauses.
 What a cancel does. While a turn is being announced or is open, and nobody cancelled it before, the
 status becomes `cancelled`, the marker is armed, both FIFOs are emptied, and only then does foreign
 code run: abort callbacks, the status, the discards. Anywhere else it empties the FIFOs if they
-hold something, and otherwise it does nothing at all. It never moves the driver: every window that
-the driver leaves afterwards sends it down `falls_to`, to the end of the step and of the turn.
+hold something, and otherwise it does nothing at all. It never moves the driver: from then on each
+window that has a `falls_to` leads there, whatever its visit says, to the end of the step and of the
+turn. The others have their own rows: a turn that was only being announced never opens, one that
+just opened first records the prompts it drained, and nobody is asked about another step.
 
 What a dispose does. The status becomes `disposed` from wherever it was, both FIFOs are emptied,
-and a turn that is still open unwinds exactly as a cancelled one, except that its ending says
-`disposed` and that the driver, instead of deciding between `running` and `idle`, exits. A parked
-agent has no driver and exits at once.
+and a turn that is still announced or open unwinds exactly as a cancelled one, except that its
+ending says `disposed` and that the driver, instead of deciding between `running` and `idle`, exits.
+If a cancel came first, the signal has fired and fires no second time. A flush that is awaited gets
+a bound, and a parked agent, which has no driver, exits at once. A second dispose does nothing.
 
 What comes after a cancel is new work: it is queued, never steering, and the one stretch that
 decides what follows a turn (FLUSH, or ANNOUNCE_RUNNING for a turn that never opened) finds it.
@@ -193,8 +197,8 @@ class Move:
     changes: tuple[tuple[Status | Inbox | Marker, Status | Inbox | Marker], ...]
 
 
-_S, _M, _I = Status, Marker, Inbox
-_NOTHING, _QUEUED, _STEERING, _BOTH = _I.EMPTY, _I.QUEUED, _I.STEERING, _I.BOTH
+_S, _M = Status, Marker
+_NOTHING, _QUEUED, _STEERING, _BOTH = Inbox.EMPTY, Inbox.QUEUED, Inbox.STEERING, Inbox.BOTH
 
 # fmt: off
 begin  = Move("status", "begin",  ((_S.IDLE, _S.RUNNING), (_S.CANCELLED, _S.RUNNING)))
@@ -272,112 +276,113 @@ _SEND, _STEER, _INJECT, _CANCEL, _DISPOSE = (
 
 # fmt: off
 OUTSIDE = (
-    #    input     where          when       to          moves                commands                          clauses
-    _row(_SEND,    _EVERYWHERE,   disposed,  _STAY,      (),                  (_C.REFUSE,),                      "A-20"),
-    _row(_SEND,    _W.PARKED,     always,    _W.WOKEN,   (queue,),            (_C.QUEUE, _C.WAKE),                "A-02 A-77"),
-    _row(_SEND,    _EVERYWHERE,   always,    _STAY,      (queue,),            (_C.QUEUE,),                       "A-05 A-52"),
+    #    input     where         when      to         moves                 commands                             clauses
+    _row(_SEND,    _EVERYWHERE,  disposed, _STAY,     (),                   (_C.REFUSE,),                        "A-20"),
+    _row(_SEND,    _W.PARKED,    always,   _W.WOKEN,  (queue,),             (_C.QUEUE, _C.WAKE),                 "A-02 A-77"),
+    _row(_SEND,    _EVERYWHERE,  always,   _STAY,     (queue,),             (_C.QUEUE,),                         "A-05 A-52"),
 
-    _row(_STEER,   _EVERYWHERE,   disposed,  _STAY,      (),                  (_C.REFUSE,),                      "A-20"),
-    _row(_STEER,   _EVERYWHERE,   running,   _STAY,      (steer,),            (_C.STEER,),                       "A-10 C-13"),
-    _row(_STEER,   _W.PARKED,     always,    _W.WOKEN,   (queue,),            (_C.QUEUE, _C.WAKE),                "A-11 A-77"),
-    _row(_STEER,   _EVERYWHERE,   always,    _STAY,      (queue,),            (_C.QUEUE,),                       "A-11 A-12"),
+    _row(_STEER,   _EVERYWHERE,  disposed, _STAY,     (),                   (_C.REFUSE,),                        "A-20"),
+    _row(_STEER,   _EVERYWHERE,  running,  _STAY,     (steer,),             (_C.STEER,),                         "A-10 C-13"),
+    _row(_STEER,   _W.PARKED,    always,   _W.WOKEN,  (queue,),             (_C.QUEUE, _C.WAKE),                 "A-11 A-77"),
+    _row(_STEER,   _EVERYWHERE,  always,   _STAY,     (queue,),             (_C.QUEUE,),                         "A-11 A-12"),
 
-    _row(_INJECT,  _EVERYWHERE,   disposed,  _STAY,      (),                  (_C.REFUSE,),                      "A-20"),
-    _row(_INJECT,  OPEN_WINDOWS,  always,    _STAY,      (),                  (_C.JOIN,),                        "A-16 A-74"),
-    _row(_INJECT,  _EVERYWHERE,   always,    _STAY,      (),                  (_C.ONE_SHOT,),                    "A-14 A-15 A-17"),
+    _row(_INJECT,  _EVERYWHERE,  disposed, _STAY,     (),                   (_C.REFUSE,),                        "A-20"),
+    _row(_INJECT,  OPEN_WINDOWS, always,   _STAY,     (),                   (_C.JOIN,),                          "A-16 A-74"),
+    _row(_INJECT,  _EVERYWHERE,  always,   _STAY,     (),                   (_C.ONE_SHOT,),                      "A-14 A-15 A-17"),
 
-    _row(_CANCEL,  TURN_WINDOWS,  running,   _STAY,      (cancel, arm, clear), (_C.ANNOUNCE, _C.DISCARD, _C.ABORT), "A-24 A-27 A-56"),
-    _row(_CANCEL,  _EVERYWHERE,   has_work,  _STAY,      (clear,),            (_C.DISCARD,),                     "A-23 A-28 B-29"),
-    _row(_CANCEL,  _EVERYWHERE,   always,    _STAY,      (),                  (),                               "A-22"),
+    _row(_CANCEL,  TURN_WINDOWS, running,  _STAY,     (cancel, arm, clear), (_C.ANNOUNCE, _C.DISCARD, _C.ABORT), "A-24 A-27 A-56"),
+    _row(_CANCEL,  _EVERYWHERE,  has_work, _STAY,     (clear,),             (_C.DISCARD,),                       "A-23 A-28 B-29"),
+    _row(_CANCEL,  _EVERYWHERE,  always,   _STAY,     (),                   (),                                  "A-22"),
 
-    _row(_DISPOSE, _EVERYWHERE,   disposed,  _STAY,      (),                  (),                               "A-40 F-17"),
-    _row(_DISPOSE, _W.PARKED,     always,    _W.EXITED,  (end,),              (_C.ANNOUNCE, _C.RELEASE),          "B-38"),
-    _row(_DISPOSE, TURN_WINDOWS,  running,   _STAY,      (end, clear),        (_C.ANNOUNCE, _C.DISCARD, _C.ABORT), "A-57 B-44 C-14"),
-    _row(_DISPOSE, _W.FLUSH,      always,    _STAY,      (end, clear),        (_C.ANNOUNCE, _C.DISCARD, _C.BOUND), "B-46 B-121"),
-    _row(_DISPOSE, _EVERYWHERE,   always,    _STAY,      (end, clear),        (_C.ANNOUNCE, _C.DISCARD),          "B-39 B-47"),
+    _row(_DISPOSE, _EVERYWHERE,  disposed, _STAY,     (),                   (),                                  "A-40 F-17"),
+    _row(_DISPOSE, _W.PARKED,    always,   _W.EXITED, (end,),               (_C.ANNOUNCE, _C.RELEASE),           "B-38"),
+    _row(_DISPOSE, TURN_WINDOWS, running,  _STAY,     (end, clear),         (_C.ANNOUNCE, _C.DISCARD, _C.ABORT), "A-57 B-44 C-14"),
+    _row(_DISPOSE, _W.FLUSH,     always,   _STAY,     (end, clear),         (_C.ANNOUNCE, _C.DISCARD, _C.BOUND), "B-46 B-121"),
+    _row(_DISPOSE, _EVERYWHERE,  always,   _STAY,     (end, clear),         (_C.ANNOUNCE, _C.DISCARD),           "B-39 B-47"),
 )
 """What anyone may do, anywhere. The last row of each input has no guard, so nothing is undeclared."""
 
 _DONE, _FAILED, _YIELDED = Input.DONE, Input.FAILED, Input.YIELDED
-_STEP: dict[str, object] = {"wants_step": False}
+_NO_VOTE: dict[str, object] = {"wants_step": False}
 
 WEIGHED = (
-    #    outcome   where             when                 to                  moves             commands                             clauses
+    #    input  where                         when        to                   moves     commands                 clauses
     # Is there work? Both before the first turn and after the last notification of `idle`.
-    _row(_DONE, (_W.WOKEN, _W.ANNOUNCE_IDLE), disposed,   _W.EXITED,           (),              (_C.RELEASE,),                        "A-32 B-39"),
-    _row(_DONE, (_W.WOKEN, _W.ANNOUNCE_IDLE), has_queued, _W.ANNOUNCE_RUNNING, (begin,),        (_C.BEGIN, _C.ANNOUNCE),               "A-51 B-33"),
-    _row(_DONE, (_W.WOKEN, _W.ANNOUNCE_IDLE), always,     _W.PARKED,           (),              (_C.RELEASE,),                        "A-36 A-38 B-02"),
+    _row(_DONE, (_W.WOKEN, _W.ANNOUNCE_IDLE), disposed,   _W.EXITED,           (),       (_C.RELEASE,),           "A-32 B-39"),
+    _row(_DONE, (_W.WOKEN, _W.ANNOUNCE_IDLE), has_queued, _W.ANNOUNCE_RUNNING, (begin,), (_C.BEGIN, _C.ANNOUNCE), "A-51 B-33"),
+    _row(_DONE, (_W.WOKEN, _W.ANNOUNCE_IDLE), always,     _W.PARKED,           (),       (_C.RELEASE,),           "A-36 A-38 B-02"),
 
     # The turn opens, unless a listener of `running` stopped it.
-    _row(_DONE,    _W.ANNOUNCE_RUNNING, running,            _W.TURN_START,       (drain,),         (_C.DRAIN, _C.RECORD),                 "B-99 B-100"),
-    _row(_DONE,    _W.ANNOUNCE_RUNNING, replaced,           _STAY,               (),               (_C.YIELD,),                          "B-101"),
-    _row(_DONE,    _W.ANNOUNCE_RUNNING, cancelled,          _W.ANNOUNCE_IDLE,    (retire, settle), (_C.RETIRE, _C.ANNOUNCE, _C.RELEASE),   "B-05 B-102"),
-    _row(_DONE,    _W.ANNOUNCE_RUNNING, disposed_and_armed, _W.EXITED,           (retire,),        (_C.RETIRE, _C.RELEASE),               "B-40 B-104"),
-    _row(_DONE,    _W.ANNOUNCE_RUNNING, disposed,           _W.EXITED,           (),               (_C.RETIRE, _C.RELEASE),               "B-40"),
-    _row(_YIELDED, _W.ANNOUNCE_RUNNING, replaced,           _W.ANNOUNCE_RUNNING, (retire, begin),  (_C.RETIRE, _C.BEGIN, _C.ANNOUNCE),     "B-06 B-102 B-136"),
-    _row(_YIELDED, _W.ANNOUNCE_RUNNING, cancelled,          _W.ANNOUNCE_IDLE,    (retire, settle), (_C.RETIRE, _C.ANNOUNCE, _C.RELEASE),   "B-102"),
-    _row(_YIELDED, _W.ANNOUNCE_RUNNING, disposed_and_armed, _W.EXITED,           (retire,),        (_C.RETIRE, _C.RELEASE),               "B-102 B-104"),
-    _row(Input.UNOPENED, _W.TURN_START, running,            _W.FLUSH,            (),               (_C.RETIRE, _C.DISCARD_BATCH, _C.REPORT), "B-83 B-110"),
+    _row(_DONE,          _W.ANNOUNCE_RUNNING, running,            _W.TURN_START,       (drain,),         (_C.DRAIN, _C.RECORD),                    "B-99 B-100"),
+    _row(_DONE,          _W.ANNOUNCE_RUNNING, replaced,           _STAY,               (),               (_C.YIELD,),                              "B-101"),
+    _row(_DONE,          _W.ANNOUNCE_RUNNING, cancelled,          _W.ANNOUNCE_IDLE,    (retire, settle), (_C.RETIRE, _C.ANNOUNCE, _C.RELEASE),     "B-05 B-102"),
+    _row(_DONE,          _W.ANNOUNCE_RUNNING, disposed_and_armed, _W.EXITED,           (retire,),        (_C.RETIRE, _C.RELEASE),                  "B-40 B-104"),
+    _row(_DONE,          _W.ANNOUNCE_RUNNING, disposed,           _W.EXITED,           (),               (_C.RETIRE, _C.RELEASE),                  "B-40"),
+    _row(_YIELDED,       _W.ANNOUNCE_RUNNING, replaced,           _W.ANNOUNCE_RUNNING, (retire, begin),  (_C.RETIRE, _C.BEGIN, _C.ANNOUNCE),       "B-06 B-102 B-136"),
+    _row(_YIELDED,       _W.ANNOUNCE_RUNNING, cancelled,          _W.ANNOUNCE_IDLE,    (retire, settle), (_C.RETIRE, _C.ANNOUNCE, _C.RELEASE),     "B-102"),
+    _row(_YIELDED,       _W.ANNOUNCE_RUNNING, disposed_and_armed, _W.EXITED,           (retire,),        (_C.RETIRE, _C.RELEASE),                  "B-102 B-104"),
+    _row(Input.UNOPENED, _W.TURN_START,       running,            _W.FLUSH,            (),               (_C.RETIRE, _C.DISCARD_BATCH, _C.REPORT), "B-83 B-110"),
 
     # Nobody let the prompts through, or one of them broke its interceptor.
-    _row(Input.BLOCKED,   _W.PROMPTS, always,  _W.CLOSING, (),       (),                       "B-12 B-91", ending=Ending.REJECTED),
-    _row(Input.BROKE_OFF, _W.PROMPTS, running, _W.CLOSING, (queue,), (_C.REQUEUE, _C.REPORT),    "B-92 B-109", ending=Ending.ERROR),
+    _row(Input.BLOCKED,   _W.PROMPTS, always,  _W.CLOSING, (),       (),                      "B-12 B-91",  ending=Ending.REJECTED),
+    _row(Input.BROKE_OFF, _W.PROMPTS, running, _W.CLOSING, (queue,), (_C.REQUEUE, _C.REPORT), "B-92 B-109", ending=Ending.ERROR),
 
     # The step is over. A failure is reported now, behind `step/end`, and only if nothing stopped the turn.
-    _row(_DONE, _W.STEP_END, stopped_and_failed, _W.CLOSING,      (), (_C.LOG,),    "B-97", failed=False),
-    _row(_DONE, _W.STEP_END, stopped,            _W.CLOSING,      (), (),          "B-26 B-45 B-108"),
-    _row(_DONE, _W.STEP_END, failed,             _W.CLOSING,      (), (_C.REPORT,), "B-75 B-76", failed=False, ending=Ending.ERROR),
-    _row(_DONE, _W.STEP_END, always,             _W.CONTINUATION, (), (),          "B-56"),
+    _row(_DONE, _W.STEP_END, stopped_and_failed, _W.CLOSING,      (), (_C.LOG,),    "B-97",            failed=False),
+    _row(_DONE, _W.STEP_END, stopped,            _W.CLOSING,      (), (),           "B-26 B-45 B-108"),
+    _row(_DONE, _W.STEP_END, failed,             _W.CLOSING,      (), (_C.REPORT,), "B-75 B-76",       failed=False, ending=Ending.ERROR),
+    _row(_DONE, _W.STEP_END, always,             _W.CONTINUATION, (), (),           "B-56"),
 
     # Another step? A stop overrules every vote, and steering overrules a vote to stop.
-    _row(Input.CONTINUE,  _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (),        "B-27 B-28"),
-    _row(Input.STOP,      _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (),        "B-27"),
-    _row(Input.EXHAUSTED, _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (),        "B-27"),
-    _row(Input.CUT,       _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (),        "B-118"),
-    _row(_FAILED,         _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (_C.LOG,),  "B-97"),
+    _row(Input.CONTINUE,  _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (),           "B-27 B-28"),
+    _row(Input.STOP,      _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (),           "B-27"),
+    _row(Input.EXHAUSTED, _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (),           "B-27"),
+    _row(Input.CUT,       _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (),           "B-118"),
+    _row(_FAILED,         _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (_C.LOG,),    "B-97"),
     _row(_FAILED,         _W.CONTINUATION, always,       _W.CLOSING,  (),      (_C.REPORT,), "B-72 B-127", ending=Ending.ERROR),
-    _row(_DONE,           _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (),        "B-27"),
-    _row(_DONE,           _W.CONTINUATION, would_go_on,  _W.ASSEMBLY, (take,), (_C.TAKE,), "B-68 B-69", **_STEP),
-    _row(_DONE,           _W.CONTINUATION, always,       _W.CLOSING,  (),      (),        "B-68"),
-    _row(Input.CONTINUE,  _W.CONTINUATION, always,       _W.ASSEMBLY, (take,), (_C.TAKE,), "B-70", **_STEP),
-    _row(Input.STOP,      _W.CONTINUATION, has_steering, _W.ASSEMBLY, (take,), (_C.TAKE,), "B-69", **_STEP),
-    _row(Input.STOP,      _W.CONTINUATION, always,       _W.CLOSING,  (),      (),        "B-71"),
-    _row(Input.EXHAUSTED, _W.CONTINUATION, would_go_on,  _W.CLOSING,  (),      (),        "B-129", ending=Ending.MAX_STEPS),
-    _row(Input.EXHAUSTED, _W.CONTINUATION, always,       _W.CLOSING,  (),      (),        "B-129"),
+    _row(_DONE,           _W.CONTINUATION, stopped,      _W.CLOSING,  (),      (),           "B-27"),
+    _row(_DONE,           _W.CONTINUATION, would_go_on,  _W.ASSEMBLY, (take,), (_C.TAKE,),   "B-68 B-69",  **_NO_VOTE),
+    _row(_DONE,           _W.CONTINUATION, always,       _W.CLOSING,  (),      (),           "B-68"),
+    _row(Input.CONTINUE,  _W.CONTINUATION, always,       _W.ASSEMBLY, (take,), (_C.TAKE,),   "B-70",       **_NO_VOTE),
+    _row(Input.STOP,      _W.CONTINUATION, has_steering, _W.ASSEMBLY, (take,), (_C.TAKE,),   "B-69",       **_NO_VOTE),
+    _row(Input.STOP,      _W.CONTINUATION, always,       _W.CLOSING,  (),      (),           "B-71"),
+    _row(Input.EXHAUSTED, _W.CONTINUATION, would_go_on,  _W.CLOSING,  (),      (),           "B-129",      ending=Ending.MAX_STEPS),
+    _row(Input.EXHAUSTED, _W.CONTINUATION, always,       _W.CLOSING,  (),      (),           "B-129"),
 
     # How the turn ends: the first that holds (B-96). The marker and the authority end with it (B-103).
-    _row(_DONE, _W.CLOSING, reported_and_armed, _W.TURN_END, (retire,), (_C.RETIRE, _C.RECORD), "B-96 B-98",  ending=Ending.ERROR, **_STEP),
-    _row(_DONE, _W.CLOSING, reported,           _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-49 B-96",  ending=Ending.ERROR, **_STEP),
-    _row(_DONE, _W.CLOSING, disposed_and_armed, _W.TURN_END, (retire,), (_C.RETIRE, _C.RECORD), "B-47 B-104", ending=Ending.DISPOSED, **_STEP),
-    _row(_DONE, _W.CLOSING, disposed,           _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-41 B-44",  ending=Ending.DISPOSED, **_STEP),
-    _row(_DONE, _W.CLOSING, rejected_and_armed, _W.TURN_END, (retire,), (_C.RETIRE, _C.RECORD), "B-12 B-96",  ending=Ending.REJECTED, **_STEP),
-    _row(_DONE, _W.CLOSING, rejected,           _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-91",       ending=Ending.REJECTED, **_STEP),
-    _row(_DONE, _W.CLOSING, cancelled,          _W.TURN_END, (retire,), (_C.RETIRE, _C.RECORD), "B-36 B-50",  ending=Ending.ABORTED, **_STEP),
-    _row(_DONE, _W.CLOSING, out_of_steps,       _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-129",      ending=Ending.MAX_STEPS, **_STEP),
-    _row(_DONE, _W.CLOSING, out_of_tokens,      _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-74",       ending=Ending.MAX_TOKENS, **_STEP),
-    _row(_DONE, _W.CLOSING, always,             _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-52",       ending=Ending.COMPLETED, **_STEP),
+    _row(_DONE, _W.CLOSING, reported_and_armed, _W.TURN_END, (retire,), (_C.RETIRE, _C.RECORD), "B-96 B-98",  ending=Ending.ERROR, **_NO_VOTE),
+    _row(_DONE, _W.CLOSING, reported,           _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-49 B-96",  ending=Ending.ERROR, **_NO_VOTE),
+    _row(_DONE, _W.CLOSING, disposed_and_armed, _W.TURN_END, (retire,), (_C.RETIRE, _C.RECORD), "B-47 B-104", ending=Ending.DISPOSED, **_NO_VOTE),
+    _row(_DONE, _W.CLOSING, disposed,           _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-41 B-44",  ending=Ending.DISPOSED, **_NO_VOTE),
+    _row(_DONE, _W.CLOSING, rejected_and_armed, _W.TURN_END, (retire,), (_C.RETIRE, _C.RECORD), "B-12 B-96",  ending=Ending.REJECTED, **_NO_VOTE),
+    _row(_DONE, _W.CLOSING, rejected,           _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-91",       ending=Ending.REJECTED, **_NO_VOTE),
+    _row(_DONE, _W.CLOSING, cancelled,          _W.TURN_END, (retire,), (_C.RETIRE, _C.RECORD), "B-36 B-50",  ending=Ending.ABORTED, **_NO_VOTE),
+    _row(_DONE, _W.CLOSING, out_of_steps,       _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-129",      ending=Ending.MAX_STEPS, **_NO_VOTE),
+    _row(_DONE, _W.CLOSING, out_of_tokens,      _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-74",       ending=Ending.MAX_TOKENS, **_NO_VOTE),
+    _row(_DONE, _W.CLOSING, always,             _W.TURN_END, (),        (_C.RETIRE, _C.RECORD), "B-52",       ending=Ending.COMPLETED, **_NO_VOTE),
 
     # The closed turn is flushed, bounded if it was stopped; then one stretch decides what follows.
-    _row(_DONE, _W.TURN_END, stopped, _W.FLUSH, (), (_C.BOUND,), "B-121",      ending=Ending.COMPLETED),
-    _row(_DONE, _W.TURN_END, always,  _W.FLUSH, (), (),         "B-86 B-122", ending=Ending.COMPLETED),
-    _row(_DONE,   _W.FLUSH, disposed,          _W.EXITED,           (),        (_C.RELEASE,),                          "B-46"),
-    _row(_DONE,   _W.FLUSH, running_with_work, _W.ANNOUNCE_RUNNING, (merge,),  (_C.MERGE, _C.BEGIN),                   "A-05 A-13 C-15"),
-    _row(_DONE,   _W.FLUSH, replaced,          _W.ANNOUNCE_RUNNING, (begin,),  (_C.BEGIN, _C.ANNOUNCE),                "A-52 B-136"),
-    _row(_DONE,   _W.FLUSH, always,            _W.ANNOUNCE_IDLE,    (settle,), (_C.ANNOUNCE, _C.RELEASE),              "A-31 A-35 B-105"),
-    _row(_FAILED, _W.FLUSH, disposed,          _W.EXITED,           (),        (_C.REPORT, _C.RELEASE),                "D-53"),
-    _row(_FAILED, _W.FLUSH, running_with_work, _W.ANNOUNCE_RUNNING, (merge,),  (_C.REPORT, _C.MERGE, _C.BEGIN),        "B-85 D-53"),
-    _row(_FAILED, _W.FLUSH, replaced,          _W.ANNOUNCE_RUNNING, (begin,),  (_C.REPORT, _C.BEGIN, _C.ANNOUNCE),     "B-85 D-53"),
-    _row(_FAILED, _W.FLUSH, always,            _W.ANNOUNCE_IDLE,    (settle,), (_C.REPORT, _C.ANNOUNCE, _C.RELEASE),   "B-85 D-53"),
+    _row(_DONE,   _W.TURN_END, stopped,           _W.FLUSH,            (),        (_C.BOUND,),                          "B-121",           ending=Ending.COMPLETED),
+    _row(_DONE,   _W.TURN_END, always,            _W.FLUSH,            (),        (),                                   "B-86 B-122",      ending=Ending.COMPLETED),
+    _row(_DONE,   _W.FLUSH,    disposed,          _W.EXITED,           (),        (_C.RELEASE,),                        "B-46"),
+    _row(_DONE,   _W.FLUSH,    running_with_work, _W.ANNOUNCE_RUNNING, (merge,),  (_C.MERGE, _C.BEGIN),                 "A-05 A-13 C-15"),
+    _row(_DONE,   _W.FLUSH,    replaced,          _W.ANNOUNCE_RUNNING, (begin,),  (_C.BEGIN, _C.ANNOUNCE),              "A-52 B-136"),
+    _row(_DONE,   _W.FLUSH,    always,            _W.ANNOUNCE_IDLE,    (settle,), (_C.ANNOUNCE, _C.RELEASE),            "A-31 A-35 B-105"),
+    _row(_FAILED, _W.FLUSH,    disposed,          _W.EXITED,           (),        (_C.REPORT, _C.RELEASE),              "D-53"),
+    _row(_FAILED, _W.FLUSH,    running_with_work, _W.ANNOUNCE_RUNNING, (merge,),  (_C.REPORT, _C.MERGE, _C.BEGIN),      "B-85 D-53"),
+    _row(_FAILED, _W.FLUSH,    replaced,          _W.ANNOUNCE_RUNNING, (begin,),  (_C.REPORT, _C.BEGIN, _C.ANNOUNCE),   "B-85 D-53"),
+    _row(_FAILED, _W.FLUSH,    always,            _W.ANNOUNCE_IDLE,    (settle,), (_C.REPORT, _C.ANNOUNCE, _C.RELEASE), "B-85 D-53"),
 )
 """The windows whose visit alone does not say what comes next."""
 
 ENTERING: dict[Window, tuple[tuple[Move, ...], tuple[Command, ...], dict[str, object]]] = {
-    # Every arrow of `windows` into one of these does this as well, behind what it does itself.
-    _W.ASSEMBLY:   ((take,), (_C.TAKE,), _STEP),
+    # Every arrow of `windows` into one of these does this as well, behind what it does itself; the
+    # rows above say it themselves.
+    _W.ASSEMBLY:   ((take,), (_C.TAKE,), _NO_VOTE),
     _W.STEP_START: ((),      (_C.RECORD,), {}),
     _W.STEP_END:   ((),      (_C.CLOSE_CALLS, _C.RECORD), {}),
 }
-"""What entering a window does, whoever leads there."""
+"""What entering a window does, wherever a plain window leads to it."""
 # fmt: on
 
 MEANS: dict[Input, dict[str, object]] = {
