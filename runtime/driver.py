@@ -120,7 +120,7 @@ def prompts(core: Core) -> Outcome:
         if error is not None:
             turn.failure, has_failed = error, True
             place_discarded(core, message, "error", render_error(error))
-            if turn.unread and not turn.authority.signal.is_aborted:
+            if turn.unread and not _is_stopped(core):
                 return Input.BROKE_OFF
         core.outbox.deliver()
     return Input.FAILED if has_failed else Input.DONE
@@ -172,7 +172,7 @@ async def _stream(core: Core) -> Input:
     finish = reply.finish
     if finish.kind is FinishKind.ERROR:
         raise ModelError(finish.message or "the model failed without a word", code=finish.code)
-    if finish.kind is FinishKind.ABORTED and not turn.authority.signal.is_aborted:
+    if finish.kind is FinishKind.ABORTED and not _is_stopped(core):
         text = finish.message or "the model aborted although nobody had cancelled the turn"
         raise ModelError(text, code=finish.code or "aborted")
     return Input.TRUNCATED if finish.kind is FinishKind.MAX_TOKENS else Input.DONE
@@ -180,11 +180,10 @@ async def _stream(core: Core) -> Input:
 
 async def _consume(core: Core) -> None:
     turn = core.turn
-    signal = turn.authority.signal
     if _is_stopped(core):
         # A child task may have been stopped before its first step; then nobody is asked (B-134).
         return
-    answer = turn.model.stream(turn.request, signal)
+    answer = turn.model.stream(turn.request, turn.authority.signal)
     try:
         async for chunk in answer:
             # Read before every append: what a stopped stream still says is nobody's (B-18).
@@ -251,7 +250,7 @@ def tool_call(core: Core) -> Outcome:
     }
     core.log.append("tool/call", data)
     core.outbox.deliver()
-    if turn.authority.signal.is_aborted:
+    if _is_stopped(core):
         return Input.CUT
     error = {"name": "UnknownTool", "code": "unknown-tool"}
     record_result(core, call.call_id, f"Error: no tool is named {call.name!r}.", error)
@@ -285,7 +284,7 @@ def flush(core: Core) -> Outcome:
         return _settle_after(core, _flush(core, core.turn.flush_grace))
     if core.turns_in_task > 1:
         return _settle_after(core, _let_others_run())
-    core.turn.settle()
+    _settle(core)
     return Input.DONE
 
 
@@ -293,7 +292,13 @@ async def _settle_after(core: Core, waited: Coroutine[Any, Any, Input]) -> Input
     try:
         return await waited
     finally:
-        core.turn.settle()
+        _settle(core)
+
+
+def _settle(core: Core) -> None:
+    # Not where the fate is told: a cancel tells it while the flush still needs its bound.
+    core.turn.close()
+    core.turn.settle()
 
 
 async def _let_others_run() -> Input:

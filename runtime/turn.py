@@ -111,7 +111,7 @@ class Turn:
     deferred: list[Context] = field(factory=list)
     """Context that waits for the last result of the batch of calls."""
     text: list[str] = field(factory=list)
-    """Texts of the assistant messages recorded so far, only kept if somebody awaits them."""
+    """Texts of the assistant messages recorded so far; together, the answer of the turn."""
 
     failure: Exception | None = None
     """What the last failed visit raised."""
@@ -126,7 +126,6 @@ class Turn:
         """Tell whoever awaits a message of this turn what became of it, once it has ended."""
         if self.outcome is None:
             return
-        self.flush_grace.close()
         ending, reason = self.outcome
         watched, self.watched = self.watched, []
         for message in watched:

@@ -205,6 +205,29 @@ def test_a_dispose_does_not_lengthen_the_flush_of_a_cancelled_turn() -> None:
         scene.settle()
 
 
+@pytest.mark.clause("B-121", "A-28")
+@pytest.mark.parametrize("stop", ["cancel", "dispose"])
+def test_a_cancel_of_nothing_does_not_unbound_a_flush_that_has_a_bound(stop: str) -> None:
+    """Whoever is impatient and cancels once more does not make everybody wait for ever."""
+    with Scene() as scene:
+        scene.hold()
+        scene.ask("A")
+        scene.quiet()
+        if stop == "cancel":
+            scene.a.cancel("r")
+        else:
+            scene.dispose()
+        scene.quiet()
+        scene.stage.loop.advance(1.5)
+        scene.a.cancel("again")
+        scene.quiet()
+        assert "W" not in scene.trace()
+        scene.stage.loop.advance(0.5)
+        scene.quiet()
+        assert "W" in scene.trace()
+        scene.settle()
+
+
 @pytest.mark.clause("B-122", "B-30")
 def test_a_cancel_never_cuts_the_flush_of_an_ended_turn() -> None:
     """However long the disk takes, a cancel of nothing shortens nothing."""
