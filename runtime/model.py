@@ -11,9 +11,9 @@ from typing import Any, Final, Protocol, TypeAlias, assert_never
 
 from attrs import evolve, field, frozen
 
-from runtime.errors import ModelError
-from runtime.session.content import Block, FrozenObject, freeze_json
-from runtime.session.derive import Message
+from .errors import ModelError
+from .session.content import Block, FrozenObject, freeze_json, text_of
+from .session.derive import Message
 
 __all__ = [
     "AbortSignalLike",
@@ -180,7 +180,7 @@ class Reply:
     @property
     def text(self) -> str:
         """The texts of its text blocks, one after the other."""
-        return "".join(block["text"] for block in self.content if block["type"] == "text")
+        return text_of(self.content)
 
     def without_calls(self) -> "Reply":
         """Return the reply without any call, for an answer that was cut off (B-73)."""

@@ -25,8 +25,8 @@ from typing import Any, Final
 
 from attrs import define, field, frozen
 
-from runtime.errors import CallerError, InvalidContentError, LimitError, ModelError
-from runtime.model import (
+from .errors import CallerError, InvalidContentError, LimitError, ModelError
+from .model import (
     AbortSignalLike,
     Chunk,
     Finish,
@@ -37,8 +37,8 @@ from runtime.model import (
     ToolCallDelta,
     last_user_text,
 )
-from runtime.ports import pause
-from runtime.session.content import freeze_json, thaw
+from .ports import pause
+from .session.content import freeze_json, thaw
 
 __all__ = ["ScriptError", "ScriptedModel"]
 

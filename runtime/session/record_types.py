@@ -7,20 +7,13 @@ from typing import Final, Literal
 
 from attrs import field, frozen
 
+from statemachine import Ending
+
 from .frozen import FrozenList, FrozenObject
 
 __all__ = ["ENDINGS", "RECORD_TYPES", "Field", "RecordType"]
 
-ENDINGS: Final = (
-    "completed",
-    "aborted",
-    "disposed",
-    "error",
-    "rejected",
-    "max-tokens",
-    "max-steps",
-    "interrupted",
-)
+ENDINGS: Final = tuple(ending.value for ending in Ending)
 """Why a turn ended."""
 
 _CLASSES: Final[dict[str, type]] = {
