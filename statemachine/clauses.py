@@ -135,7 +135,7 @@ def _by_id() -> dict[str, Clause]:
 
 def _unknown(clause_id: str) -> str:
     """Say that an id is unknown, with the ids that a typing error may have meant."""
-    near = get_close_matches(clause_id, _by_id(), n=3, cutoff=0.5)
+    near = get_close_matches(clause_id.upper(), _by_id(), n=3, cutoff=0.5)
     hint = f"; near it are {', '.join(sorted(near))}" if near else ""
     return f"no clause has the id {clause_id!r}{hint}"
 

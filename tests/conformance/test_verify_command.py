@@ -87,7 +87,8 @@ def test_a_broken_stranger_is_told_which_row_and_how(
 def test_a_subject_that_cannot_be_used_is_refused_in_words(
     subject: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The message names what is wrong, and nothing has been claimed."""
+    """The message names what is wrong, and nothing has been claimed, not even by an old report."""
+    (tmp_path / "report.json").write_text('{"exit_status": 0}', encoding="utf-8")
     status, report = run(subject, tmp_path)
     assert (status, report) == (2, {})
     caught = capsys.readouterr()
@@ -128,10 +129,9 @@ def test_what_cannot_be_replayed_is_refused_in_words(
 
 
 def test_a_report_that_cannot_be_written_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A verdict that leaves no report has not been given."""
-    in_short(monkeypatch)
+    """A verdict that leaves no report has not been given, and no engine has worked for nothing."""
     (tmp_path / "file").write_text("", encoding="utf-8")
     path = str(tmp_path / "file" / "report.json")
     assert main(["verify", "--subject", TOY, "--seconds", "0", "--quiet", "--report", path]) == 2

@@ -168,6 +168,12 @@ def test_an_unknown_id_is_refused_with_its_neighbours() -> None:
         clause(_NOBODYS)
 
 
+def test_an_id_in_small_letters_is_refused_with_the_id_that_was_meant() -> None:
+    """Ids are written one way; whoever writes it another way is told."""
+    with pytest.raises(UnknownClauseError, match=f"near it are .*{_KNOWN}"):
+        clause(_KNOWN.lower())
+
+
 def test_an_id_that_resembles_nothing_is_refused_without_a_guess() -> None:
     """An answer that guesses at random would send the reader astray."""
     with pytest.raises(UnknownClauseError, match=r"'unheard'$"):

@@ -6,7 +6,7 @@ from pathlib import Path
 from .evidence import Canary, Check, PlantedFault
 from .verdict import Judgement, RowVerdict, Ruling
 
-__all__ = ["ReportError", "as_report", "write_report"]
+__all__ = ["ReportError", "as_report", "clear_report", "write_report"]
 
 
 class ReportError(Exception):
@@ -32,16 +32,30 @@ def as_report(judgement: Judgement, **about: object) -> dict[str, object]:
     }
 
 
+def clear_report(path: Path) -> None:
+    """Take away an earlier report, which nobody may mistake for that of a run that failed.
+
+    Raises:
+        ReportError: that place cannot be written to, which is better known before the run.
+    """
+    _write(path, "")
+    if path.is_file() and not path.is_symlink():
+        path.unlink()
+
+
 def write_report(path: Path, report: dict[str, object]) -> None:
     """Write a report, making its folder.
 
     Raises:
         ReportError: that place cannot be written to.
     """
-    text = json.dumps(report, indent=2, ensure_ascii=False)
+    _write(path, f"{json.dumps(report, indent=2, ensure_ascii=False)}\n")
+
+
+def _write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{text}\n", encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ReportError(f"cannot write the report: {error}; say --report PATH") from error
 

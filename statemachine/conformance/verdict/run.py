@@ -15,7 +15,7 @@ from .fuzzed import Fuzzer
 from .loading import SubjectError, is_probed, load_subject, try_subject
 from .parts import PartError, merge_parts
 from .progress import Progress, quiet_runtimes
-from .report import ReportError, as_report, write_report
+from .report import ReportError, as_report, clear_report, write_report
 from .scenarios import search_scripts
 from .specified import examine_specification
 from .table import verdict_table
@@ -79,6 +79,7 @@ class _Run:
     @classmethod
     def prepare(cls, options: Options, progress: Progress) -> "_Run":
         """Read everything that can be wrong before anything takes time."""
+        clear_report(options.report)
         make_subject = load_subject(options.subject)
         subject = try_subject(make_subject)
         level = options.level
