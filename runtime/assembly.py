@@ -105,11 +105,12 @@ class Runtime:
         """Tell `listener` of every such announcement until the subscription is closed.
 
         Raises:
-            CallerError: a coroutine function for an announcement that nobody awaits, or a plain
-                function for `SESSION_FLUSH`.
+            CallerError: a coroutine function for an announcement that nobody awaits, a plain
+                function for `SESSION_FLUSH`, or a call from another thread than the loop's.
 
-        Clauses: G-33
+        Clauses: A-60 G-33
         """
+        self._around.check_thread("on")
         return self.context.extend(plugin).on(announcement, listener)
 
     def inspect(self) -> Inspection:

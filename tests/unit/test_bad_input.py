@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from runtime import (
+    AGENT_STATUS,
     AgentDisposedError,
     CallerError,
     InvalidContentError,
@@ -219,8 +220,9 @@ def test_a_disposed_agent_names_itself_its_status_and_the_way_out(verb: str) -> 
         lambda scene: scene.handle().dispose(),
         lambda scene: scene.rt.aclose(),
         lambda scene: scene.rt.agents.create(agent_id="b"),
+        lambda scene: scene.rt.on(AGENT_STATUS, print),
     ],
-    ids=["send", "steer", "inject", "cancel", "when_idle", "dispose", "aclose", "create"],
+    ids=["send", "steer", "inject", "cancel", "when_idle", "dispose", "aclose", "create", "on"],
 )
 def test_a_call_from_another_thread_is_refused(call: Callable[[Scene], object]) -> None:
     """It changes nothing, and the error names `call_soon_threadsafe`."""
