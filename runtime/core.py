@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from statemachine import Decision, Input, Machine, Queues, Shape, Status, Window
+from statemachine import REST_WINDOWS, Decision, Input, Machine, Queues, Shape, Status, Window
 
 from .abort import Cancellations
 from .announcements import SESSION_EVENT, SESSION_FLUSH, RecordAppended, SessionNotice
@@ -226,7 +226,7 @@ class Core:
             self.dispose()
             if not self._has_exited():
                 self.start_driver()
-        elif self.shape.window not in (Window.PARKED, Window.EXITED):
+        elif self.shape.window not in REST_WINDOWS:
             self._break_down(task.exception())
 
     def _has_exited(self) -> bool:

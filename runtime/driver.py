@@ -13,7 +13,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from statemachine import WINDOWS, Input, Patience, Window
+from statemachine import REST_WINDOWS, WINDOWS, Input, Patience, Window
 
 from .abort import (
     Cancellations,
@@ -34,8 +34,6 @@ from .ports import yield_once
 __all__ = ["VISITS", "drive"]
 
 Outcome = Input | Coroutine[Any, Any, Input]
-
-_RESTS = (Window.PARKED, Window.EXITED)
 
 
 async def drive(core: Core) -> None:
@@ -78,7 +76,7 @@ async def _run_turns(core: Core, cancellations: Cancellations) -> None:
         decision = core.post(outcome)
         core.outbox.deliver()
         # Not the shape of now: whoever was told of the rest may have started another driver.
-        if decision.shape.window in _RESTS:
+        if decision.shape.window in REST_WINDOWS:
             return
 
 
@@ -281,16 +279,19 @@ def flush(core: Core) -> Outcome:
     """
     core.turns_in_task += 1
     if core.owes_flush():
-        return _settle_after(core, _flush(core, core.turn.flush_grace))
+        return _flush_and_settle(core)
     if core.turns_in_task > 1:
-        return _settle_after(core, _let_others_run())
+        return _let_others_run(core)
     _settle(core)
     return Input.DONE
 
 
-async def _settle_after(core: Core, waited: Coroutine[Any, Any, Input]) -> Input:
+async def _flush_and_settle(core: Core) -> Input:
     try:
-        return await waited
+        return await _flush(core, core.turn.flush_grace)
+    except CutError:
+        # Given up and left behind: what follows a turn is decided as if its flush had ended.
+        return Input.DONE
     finally:
         _settle(core)
 
@@ -301,19 +302,18 @@ def _settle(core: Core) -> None:
     core.turn.settle()
 
 
-async def _let_others_run() -> Input:
+async def _let_others_run(core: Core) -> Input:
     # A model that answers at once and a listener that always sends again would otherwise keep the
     # loop to themselves for ever.
-    await yield_once()
-    return Input.DONE
+    try:
+        await yield_once()
+        return Input.DONE
+    finally:
+        _settle(core)
 
 
 async def _flush(core: Core, grace: Grace) -> Input:
-    try:
-        await _beside(core, core.flush(), "the session's flush", grace=grace)
-    except CutError:
-        if core.shape.window is Window.CHECKPOINT:
-            raise
+    await _beside(core, core.flush(), "the session's flush", grace=grace)
     return Input.DONE
 
 

@@ -43,7 +43,7 @@ from .commands import OUTCOMES, OUTSIDE_INPUTS, Command, Input
 from .inbox import Queues
 from .machine import MACHINE, Decision, IllegalMoveError, Machine, Refusal, RefusedInputError
 from .shape import Ending, Inbox, Marker, Shape, Status
-from .windows import OPEN_WINDOWS, TURN_WINDOWS, WINDOWS, Patience, Window
+from .windows import OPEN_WINDOWS, REST_WINDOWS, TURN_WINDOWS, WINDOWS, Patience, Window
 
 __all__ = [
     "DISTRIBUTION",
@@ -51,6 +51,7 @@ __all__ = [
     "OPEN_WINDOWS",
     "OUTCOMES",
     "OUTSIDE_INPUTS",
+    "REST_WINDOWS",
     "TURN_WINDOWS",
     "WINDOWS",
     "Command",

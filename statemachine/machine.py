@@ -34,7 +34,6 @@ __all__ = [
     "Machine",
     "Refusal",
     "RefusedInputError",
-    "machine",
 ]
 
 
@@ -204,5 +203,3 @@ class Machine:
 
 MACHINE = Machine()
 """The machine that the runtime runs and the explorer walks."""
-
-machine = MACHINE

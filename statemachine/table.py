@@ -3,8 +3,8 @@
 `windows` says of a plain window where its outcomes lead and where it falls to; one rule makes rows
 of that. In this order, because the first row that holds fires:
 
-1. the turn has to stop: every outcome leads down, `CUT` too where foreign code is awaited, and a
-   failure is only logged;
+1. the turn has to stop: every outcome leads down, `CUT` too where foreign code is awaited and the
+   visit need not be whole, and a failure is only logged;
 2. the visit failed: the step is closed and the failure is told behind it, or told at once where no
    step is open;
 3. the step ends while steering waits: it is recorded inside the step, which then wants another;
@@ -31,9 +31,6 @@ from .windows import WINDOWS, Window
 
 __all__ = ["TABLE", "expand"]
 
-# These record what they have, stop or no stop, so a visit to one is never cut short as a whole.
-_NEVER_CUT = (Window.PROMPTS, Window.RESULT)
-
 
 def expand() -> tuple[Row, ...]:
     """Return the total table: outside, plain windows in time order, weighed windows.
@@ -49,7 +46,7 @@ def _expand_window(window: Window) -> list[Row]:
     rows: list[Row] = []
     if record.falls_to is not None:
         outcomes = list(record.leads)
-        if record.patience is not None and window not in _NEVER_CUT:
+        if record.patience is not None and not record.is_whole:
             outcomes.append(Input.CUT)
         rows += [_arrow(outcome, window, stopped, record.falls_to) for outcome in outcomes]
         rows += _failures(window, record.falls_to)

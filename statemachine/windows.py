@@ -28,7 +28,15 @@ from attrs import field, frozen
 
 from .commands import Input
 
-__all__ = ["OPEN_WINDOWS", "TURN_WINDOWS", "WINDOWS", "Patience", "Window", "WindowRecord"]
+__all__ = [
+    "OPEN_WINDOWS",
+    "REST_WINDOWS",
+    "TURN_WINDOWS",
+    "WINDOWS",
+    "Patience",
+    "Window",
+    "WindowRecord",
+]
 
 
 class Window(StrEnum):
@@ -79,6 +87,8 @@ class WindowRecord:
     """Where a failed visit leads, and every visit once a stop is in effect."""
     patience: Patience | None = None
     """Set where foreign code is awaited: how a stop cuts it short."""
+    is_whole: bool = False
+    """Records what it has, stop or no stop, so a visit is never given up as a whole."""
     record: str | None = None
     """The boundary record committed in the stretch that enters the window."""
     points: tuple[str, ...] = ()
@@ -113,6 +123,7 @@ WINDOWS: dict[Window, WindowRecord] = {
             _W.PROMPTS,
             "Each prompt is submitted and recorded; after a stop, recorded without asking.",
             "B-11", "B-12", "B-87",
+            is_whole=True,
             patience=Patience.GRACE,
             leads={_I.DONE: _W.ASSEMBLY},
             falls_to=_W.CLOSING,
@@ -164,6 +175,7 @@ WINDOWS: dict[Window, WindowRecord] = {
             _W.RESULT,
             "The finished reply passes the interceptors and is recorded, stop or no stop.",
             "B-22", "B-23", "B-62",
+            is_whole=True,
             patience=Patience.GRACE,
             leads={_I.DONE: _W.STEP_END, _I.CALLED: _W.CHECKPOINT},
             falls_to=_W.STEP_END,
@@ -251,3 +263,5 @@ TURN_WINDOWS = _between(Window.ANNOUNCE_RUNNING, Window.CLOSING)
 """Where a cancel has a turn to cancel: from its `running` notification until it is closed."""
 OPEN_WINDOWS = _between(Window.TURN_START, Window.CLOSING)
 """Where the log holds a `turn/start` without its `turn/end`."""
+REST_WINDOWS = (Window.PARKED, Window.EXITED)
+"""Where no driver is: nothing waits to be visited."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from attrs import field, frozen
 
 from statemachine.commands import Input
-from statemachine.machine import IllegalMoveError, Machine, RefusedInputError, machine
+from statemachine.machine import MACHINE, IllegalMoveError, Machine, RefusedInputError
 from statemachine.properties import Attempt, Edge
 from statemachine.shape import Shape
 
@@ -40,7 +40,7 @@ class Exploration:
         return tuple(reversed(steps))
 
 
-def explore(machine: Machine = machine, *, progress: Progress | None = None) -> Exploration:
+def explore(machine: Machine = MACHINE, *, progress: Progress | None = None) -> Exploration:
     """Visit every shape that the machine can reach, by every input.
 
     Clauses: B-132

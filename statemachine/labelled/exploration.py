@@ -20,7 +20,7 @@ from statemachine.commands import OUTSIDE_INPUTS, Command, Input
 from statemachine.explorer import Counterexample, Exploration, Progress, Verdict, told
 from statemachine.properties import MODEL_STOPS, Edge, Property
 from statemachine.shape import Inbox
-from statemachine.windows import WINDOWS, Window
+from statemachine.windows import REST_WINDOWS, WINDOWS, Window
 
 from .contents import CLAIMS, COMES_TO_REST, NOTHING_OWED, Act, BrokenClaimError, Contents, obey
 
@@ -31,7 +31,6 @@ LABELLED_CLAIMS: Final[tuple[Property, ...]] = (*CLAIMS.values(), COMES_TO_REST,
 """Every claim that this search checks."""
 
 _BELIEF: Final = "the_shape_knows_what_the_inbox_holds"
-_RESTING: Final = (Window.PARKED, Window.EXITED)
 _AT_REST: Final = (Window.PARKED, Window.ANNOUNCE_IDLE, Window.EXITED)
 _SHAPE_BITS: Final = 12
 _WAITER_BITS: Final = 2
@@ -152,7 +151,7 @@ class _Search:
             self.moves.append(moves)
             self.beliefs.append(shape.inbox)
             self.may_wait.append(not shape.is_quiescent)
-            self.rests.append(shape.window in _RESTING)
+            self.rests.append(shape.window in REST_WINDOWS)
             self.dead.append(shape in illegal)
 
     # Searching.

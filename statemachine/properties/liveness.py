@@ -14,7 +14,7 @@ from typing import Final
 
 from statemachine.commands import Command, Input
 from statemachine.shape import Ending, Inbox, Shape, Status
-from statemachine.windows import OPEN_WINDOWS, TURN_WINDOWS, Window
+from statemachine.windows import OPEN_WINDOWS, REST_WINDOWS, TURN_WINDOWS, Window
 
 from .kinds import Assumption, Claim, Edge, Eventually, Sometimes
 
@@ -203,7 +203,7 @@ def _is_any(_shape: Shape) -> bool:
 
 
 def _is_at_rest(shape: Shape) -> bool:
-    return shape.is_quiescent and shape.window in (Window.PARKED, Window.EXITED)
+    return shape.is_quiescent and shape.window in REST_WINDOWS
 
 
 def _is_disposed(shape: Shape) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 
 from statemachine.commands import OUTSIDE_INPUTS, Command, Input
 from statemachine.shape import Ending, Inbox, Shape, Status
-from statemachine.windows import OPEN_WINDOWS, TURN_WINDOWS, WINDOWS, Window
+from statemachine.windows import OPEN_WINDOWS, REST_WINDOWS, TURN_WINDOWS, WINDOWS, Window
 
 from .kinds import Always, Claim, Edge, always
 
@@ -19,7 +19,6 @@ _FORWARD: Final = (
     Window.RESULT, Window.CHECKPOINT, Window.TOOL_CALL, Window.TOOL_BODY, Window.CONTINUATION,
 )  # fmt: skip
 _INSIDE_A_STEP: Final = _FORWARD[2:-1]
-_RESTING: Final = (Window.PARKED, Window.EXITED)
 _STRENGTH: Final = (
     Ending.COMPLETED, Ending.MAX_TOKENS, Ending.MAX_STEPS, Ending.REJECTED, Ending.ERROR,
 )  # fmt: skip
@@ -345,7 +344,7 @@ def waiters_are_released_only_at_rest(edge: Edge) -> bool:
 
 
 @always("A-36", "A-38", "A-65", "A-80", invariant="INV-08",
-        about=lambda edge: edge.enters(*_RESTING)
+        about=lambda edge: edge.enters(*REST_WINDOWS)
         or (edge.input not in OUTSIDE_INPUTS and edge.enters(Window.ANNOUNCE_IDLE)))  # fmt: skip
 def every_way_to_rest_releases_waiters(edge: Edge) -> bool:
     """Whoever parks, exits or announces `idle` releases the waiters."""

@@ -1,9 +1,9 @@
 """Every window of the declaration has a visit in the driver."""
 
 from runtime.driver import VISITS
-from statemachine import WINDOWS, Window
+from statemachine import REST_WINDOWS, WINDOWS, Window
 
-RESTS = {Window.PARKED, Window.EXITED}
+RESTS = set(REST_WINDOWS)
 """No driver is there to visit these."""
 
 COMING = {Window.TOOL_BODY}

@@ -4,7 +4,7 @@ import pytest
 
 from statemachine.explorer import check, explore
 from statemachine.labelled import explore_labelled
-from statemachine.machine import Machine, machine
+from statemachine.machine import MACHINE, Machine
 
 from .declaration import MUTANTS, Mutant
 
@@ -14,7 +14,7 @@ BOUND = 2
 
 def broken_by(mutant: Mutant) -> frozenset[str]:
     """Return the names of the claims that break when the fault is planted."""
-    exploration = explore(Machine(table=mutant.plant(machine.table)))
+    exploration = explore(Machine(table=mutant.plant(MACHINE.table)))
     verdicts = (*check(exploration), *explore_labelled(exploration, BOUND).verdicts)
     return frozenset(verdict.name for verdict in verdicts if not verdict.holds)
 

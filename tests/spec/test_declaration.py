@@ -6,7 +6,7 @@ from statemachine.clauses import clause
 from statemachine.commands import OUTSIDE_INPUTS, Command, Input
 from statemachine.explorer import explore
 from statemachine.lifecycle import REGIONS, Row
-from statemachine.machine import machine
+from statemachine.machine import MACHINE
 from statemachine.windows import OPEN_WINDOWS, TURN_WINDOWS, WINDOWS, Window
 
 # A changed number is a changed declaration, and the commit that changes it says why.
@@ -16,8 +16,8 @@ OUTSIDE_ROWS = 18
 
 def test_the_number_of_rows_and_windows_is_pinned() -> None:
     """The table does not grow by accident."""
-    assert len(machine.table) == ROWS
-    assert sum(row.on in OUTSIDE_INPUTS for row in machine.table) == OUTSIDE_ROWS
+    assert len(MACHINE.table) == ROWS
+    assert sum(row.on in OUTSIDE_INPUTS for row in MACHINE.table) == OUTSIDE_ROWS
     assert tuple(WINDOWS) == tuple(Window)
     assert len(WINDOWS) == 21
 
@@ -25,7 +25,7 @@ def test_the_number_of_rows_and_windows_is_pinned() -> None:
 def test_no_row_is_dead() -> None:
     """Every row fires on some reachable edge; one that never does would only seem to decide."""
     fired = {id(edge.decision.row) for edge in explore().edges}
-    assert [row.label for row in machine.table if id(row) not in fired] == []
+    assert [row.label for row in MACHINE.table if id(row) not in fired] == []
 
 
 def test_every_command_and_every_move_is_used() -> None:
@@ -40,18 +40,18 @@ def test_every_command_and_every_move_is_used() -> None:
 @pytest.mark.parametrize("outside", OUTSIDE_INPUTS)
 def test_the_last_row_of_an_input_from_outside_is_unguarded(outside: Input) -> None:
     """An input from outside cannot be undeclared, because its last row holds everywhere."""
-    last = [row for row in machine.table if row.on is outside][-1]
+    last = [row for row in MACHINE.table if row.on is outside][-1]
     assert last.where == tuple(Window)
     assert last.when.name == "always"
 
 
 def test_labels_tell_rows_apart() -> None:
     """A story that names a row names one row."""
-    labels = [row.label for row in machine.table]
+    labels = [row.label for row in MACHINE.table]
     assert sorted(labels) == sorted(set(labels))
 
 
-@pytest.mark.parametrize("row", machine.table, ids=lambda row: row.label)
+@pytest.mark.parametrize("row", MACHINE.table, ids=lambda row: row.label)
 def test_every_row_cites_clauses_that_exist(row: Row) -> None:
     """Nothing is declared without a sentence that asks for it."""
     assert row.clauses

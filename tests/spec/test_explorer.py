@@ -7,7 +7,7 @@ import pytest
 from statemachine.__main__ import main
 from statemachine.commands import Command, Input
 from statemachine.explorer import Counterexample, Exploration, check, explore, leads_to
-from statemachine.machine import Machine, machine
+from statemachine.machine import MACHINE, Machine
 from statemachine.properties import Always, Edge, Sometimes, always
 from statemachine.shape import Shape, Status
 from statemachine.windows import Window
@@ -37,10 +37,10 @@ def test_the_numbers_of_shapes_and_pairs_are_pinned(exploration: Exploration) ->
 def test_every_way_to_a_shape_is_a_run_of_the_machine(exploration: Exploration) -> None:
     """The path to a shape begins where an agent begins, and each step is what the machine does."""
     for shape in exploration.shapes:
-        here = machine.initial
+        here = MACHINE.initial
         for edge in exploration.path_to(shape):
             assert edge.before == here
-            here = machine.decide(here, edge.input).shape
+            here = MACHINE.decide(here, edge.input).shape
         assert here == shape
 
 
@@ -165,7 +165,7 @@ def test_a_thing_that_never_happens_does_not_sometimes_happen(exploration: Explo
 def test_an_illegal_move_is_told_as_a_story_and_does_not_stop_the_search() -> None:
     """A table that asks for an impossible move is a finding, not a crash."""
     unarmed = change(rows(Input.CANCEL, Window.STREAM, "running"), skip("arm"))
-    exploration = explore(Machine(table=unarmed(machine.table)))
+    exploration = explore(Machine(table=unarmed(MACHINE.table)))
     verdict = next(each for each in check(exploration, []) if each.name == "every_move_is_legal")
     assert exploration.illegal
     assert not verdict.holds
@@ -176,7 +176,7 @@ def test_an_illegal_move_is_told_as_a_story_and_does_not_stop_the_search() -> No
 @pytest.mark.clause("B-132")
 def test_an_unanswered_call_is_a_finding() -> None:
     """A table without its unguarded row does not pass."""
-    deaf = Machine(table=remove(rows(Input.INJECT, Window.PARKED, "always"))(machine.table))
+    deaf = Machine(table=remove(rows(Input.INJECT, Window.PARKED, "always"))(MACHINE.table))
     verdict = check(explore(deaf), [])[0]
     assert verdict.name == "every_input_from_outside_is_answered"
     assert not verdict.holds

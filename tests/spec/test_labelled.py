@@ -14,7 +14,7 @@ from statemachine.labelled import (
     explore_labelled,
     obey,
 )
-from statemachine.machine import Machine, machine
+from statemachine.machine import MACHINE, Machine
 from statemachine.windows import Window
 from tests.mutants.planting import (
     Plant,
@@ -43,7 +43,7 @@ def exploration() -> Exploration:
 
 def planted(plant: Plant) -> Exploration:
     """Return the graph of a machine with a fault."""
-    return explore(Machine(table=plant(machine.table)))
+    return explore(Machine(table=plant(MACHINE.table)))
 
 
 def labels(*numbers: int) -> tuple[Label, ...]:

@@ -9,12 +9,12 @@ from statemachine.commands import OUTCOMES, OUTSIDE_INPUTS, Input
 from statemachine.explorer import Exploration, explore
 from statemachine.lifecycle import REGIONS
 from statemachine.machine import (
+    MACHINE,
     Decision,
     IllegalMoveError,
     Machine,
     Refusal,
     RefusedInputError,
-    machine,
 )
 from statemachine.shape import Inbox, Marker, Shape, Status
 from statemachine.windows import Window
@@ -41,9 +41,9 @@ def test_a_remembered_answer_is_what_fresh_machines_give(
             assert answer == shape.answers[posted]
             if isinstance(answer, Refusal):
                 with pytest.raises(RefusedInputError, match=re.escape(answer.why)):
-                    machine.decide(shape, posted)
+                    MACHINE.decide(shape, posted)
             else:
-                assert answer == machine.decide(shape, posted)
+                assert answer == MACHINE.decide(shape, posted)
 
 
 @pytest.mark.clause("B-132")
@@ -64,7 +64,7 @@ def test_every_input_from_outside_has_an_answer_everywhere(exploration: Explorat
 def test_an_outcome_is_refused_where_nobody_visits(outcome: Input) -> None:
     """A parked agent has no driver, so every outcome is a bug of the driver, said aloud."""
     with pytest.raises(RefusedInputError, match="idle parked"):
-        machine.decide(machine.initial, outcome)
+        MACHINE.decide(MACHINE.initial, outcome)
 
 
 @pytest.mark.clause("B-132")
@@ -80,11 +80,11 @@ def test_a_refusal_is_remembered_and_raised_again() -> None:
 @pytest.mark.clause("A-41", "C-16")
 def test_an_illegal_move_raises() -> None:
     """A row that asks a small machine for a move it does not have is an error, not a change."""
-    unreachable = machine.intern(
+    unreachable = MACHINE.intern(
         Shape(window=Window.STREAM, status=Status.RUNNING, marker=Marker.ARMED)
     )
     with pytest.raises(IllegalMoveError, match=r"marker\.arm is no move from 'armed'"):
-        machine.decide(unreachable, Input.CANCEL)
+        MACHINE.decide(unreachable, Input.CANCEL)
     assert Input.CANCEL not in unreachable.answers
 
 
@@ -146,7 +146,7 @@ def test_the_library_knows_no_agent() -> None:
 
 def test_the_table_can_be_replaced_without_touching_the_machine_that_runs() -> None:
     """Faults are planted by giving another table, never by changing the one that is used."""
-    deaf = Machine(table=[row for row in machine.table if row.on is not Input.SEND])
+    deaf = Machine(table=[row for row in MACHINE.table if row.on is not Input.SEND])
     with pytest.raises(RefusedInputError):
         deaf.decide(deaf.initial, Input.SEND)
-    assert machine.decide(machine.initial, Input.SEND).shape.inbox is Inbox.QUEUED
+    assert MACHINE.decide(MACHINE.initial, Input.SEND).shape.inbox is Inbox.QUEUED

@@ -8,7 +8,7 @@ from statemachine import render
 from statemachine.__main__ import main
 from statemachine.explorer import Exploration, explore
 from statemachine.labelled import explore_labelled
-from statemachine.machine import Machine, machine
+from statemachine.machine import MACHINE, Machine
 from statemachine.render import NotACheckoutError, generated_folder, pages, stale, write
 from statemachine.windows import WINDOWS, Window
 
@@ -40,7 +40,7 @@ def test_a_changed_declaration_makes_pages_stale(rendered: dict[str, str], tmp_p
     """A row that is gone is gone from the page, and the check names the page."""
     assert write(tmp_path, rendered) == tuple(rendered)
     assert stale(tmp_path, rendered) == ()
-    shorter = explore(Machine(table=machine.table[:-1]))
+    shorter = explore(Machine(table=MACHINE.table[:-1]))
     assert "lifecycle.md" in stale(tmp_path, pages(shorter, explore_labelled(shorter)))
 
 
@@ -57,7 +57,7 @@ def test_every_row_and_every_window_is_on_the_page(rendered: dict[str, str]) -> 
     """The page is the whole table."""
     page = rendered["lifecycle.md"]
     table = page.split("## Rows")[1]
-    assert sum(line.startswith("| ") for line in table.splitlines()) == len(machine.table) + 2
+    assert sum(line.startswith("| ") for line in table.splitlines()) == len(MACHINE.table) + 2
     assert all(f"| {window.name} | {WINDOWS[window].story} |" in page for window in Window)
 
 

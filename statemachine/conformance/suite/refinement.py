@@ -23,13 +23,12 @@ from attrs import define, field, frozen
 from statemachine.commands import OUTSIDE_INPUTS, Input
 from statemachine.machine import MACHINE, Decision, Machine, Refusal
 from statemachine.shape import Inbox, Marker, Shape, Status
-from statemachine.windows import TURN_WINDOWS, Window
+from statemachine.windows import REST_WINDOWS, TURN_WINDOWS, Window
 
 from .story import Violation
 
 __all__ = ["Projection", "Projects", "Refinement"]
 
-_RESTS: Final = (Window.PARKED, Window.EXITED)
 _STEP_WINDOWS: Final = frozenset(
     {
         Window.STEP_START,
@@ -173,7 +172,7 @@ class Refinement:
         for chain in self._chains.values():
             projection = self.project(chain.cell)
             shape = projection.shape
-            if shape.window not in _RESTS or projection.has_driver:
+            if shape.window not in REST_WINDOWS or projection.has_driver:
                 raise Violation(
                     "refinement",
                     "A-77 B-135 C-04",
@@ -243,7 +242,7 @@ def judge_projection(cell: Projection, shape: Shape) -> None:
             "armed only while cancelled or disposed",
             shape.status,
         )
-    if shape.window in _RESTS and cell.waiters:
+    if shape.window in REST_WINDOWS and cell.waiters:
         _differs("INV-08", "A-65 A-80", cell.agent, shape, "no waiters", cell.waiters)
 
 
