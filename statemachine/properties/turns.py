@@ -86,6 +86,12 @@ def a_turn_gets_its_authority_when_it_is_announced(edge: Edge) -> bool:
     return (Command.BEGIN in edge.commands) == _begins(edge)
 
 
+@always("B-112", about=_asking(Command.BEGIN))
+def a_turn_has_its_authority_before_anybody_hears_of_it(edge: Edge) -> bool:
+    """BEGIN stands in front of the announcement: who is told of a turn can stop that turn."""
+    return edge.asks_in_order(Command.BEGIN, Command.ANNOUNCE)
+
+
 @always("A-51", "B-105", "C-04", about=_begins)
 def a_turn_is_announced_for_work_that_waits(edge: Edge) -> bool:
     """A turn that is announced finds `running` and something in the queue."""
