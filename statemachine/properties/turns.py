@@ -186,6 +186,13 @@ def an_open_step_is_left_only_through_its_end(edge: Edge) -> bool:
     return edge.after.window in (*_INSIDE_A_STEP, Window.STEP_END)
 
 
+@always("B-123", "B-135", "B-57", invariant="INV-06",
+        about=_entering(*_INSIDE_A_STEP[1:], Window.STEP_END))  # fmt: skip
+def what_belongs_to_a_step_happens_inside_one(edge: Edge) -> bool:
+    """A request, a reply, a call and the end of a step are reached only from inside a step."""
+    return edge.before.window in _INSIDE_A_STEP
+
+
 @always("A-10", "B-09", "B-56", about=_asking(Command.TAKE))
 def steering_is_recorded_in_the_running_turn(edge: Edge) -> bool:
     """Steering is taken by a turn that is open, and never by one that was stopped."""
