@@ -193,6 +193,13 @@ def what_belongs_to_a_step_happens_inside_one(edge: Edge) -> bool:
     return edge.before.window in _INSIDE_A_STEP
 
 
+@always("A-10", "B-56", "B-69", invariant="INV-09",
+        about=lambda e: e.enters(Window.STEP_END) and Command.TAKE in e.commands)  # fmt: skip
+def steering_recorded_in_a_step_wants_another(edge: Edge) -> bool:
+    """A step that ends with steering the model has not seen is not the last one."""
+    return edge.after.wants_step
+
+
 @always("A-10", "B-09", "B-56", about=_asking(Command.TAKE))
 def steering_is_recorded_in_the_running_turn(edge: Edge) -> bool:
     """Steering is taken by a turn that is open, and never by one that was stopped."""

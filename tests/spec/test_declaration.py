@@ -80,6 +80,13 @@ def test_a_stop_closes_the_stream_at_once_and_leaves_everybody_else_the_grace() 
     assert hasty == {Window.STREAM}
 
 
+@pytest.mark.clause("B-11", "B-22", "B-23")
+@pytest.mark.parametrize("window", [Window.PROMPTS, Window.RESULT])
+def test_a_visit_that_records_what_it_has_is_never_cut(window: Window) -> None:
+    """Prompts and a finished reply are recorded, stop or no stop."""
+    assert [row for row in machine.table if row.on is Input.CUT and window in row.where] == []
+
+
 @pytest.mark.parametrize("window", Window)
 def test_the_turn_goes_down_the_list_of_windows(window: Window) -> None:
     """The declared leads of a window go on in time; only another call goes back."""
