@@ -200,6 +200,12 @@ def steering_recorded_in_a_step_wants_another(edge: Edge) -> bool:
     return edge.after.wants_step
 
 
+@always("B-56", about=lambda e: e.enters(Window.STEP_END) and Command.TAKE in e.commands)
+def steering_is_recorded_in_front_of_the_end_of_its_step(edge: Edge) -> bool:
+    """Steering that is taken when a step ends stands inside that step."""
+    return edge.asks_in_order(Command.TAKE, Command.RECORD)
+
+
 @always("A-10", "B-09", "B-56", about=_asking(Command.TAKE))
 def steering_is_recorded_in_the_running_turn(edge: Edge) -> bool:
     """Steering is taken by a turn that is open, and never by one that was stopped."""
