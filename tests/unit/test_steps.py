@@ -2,7 +2,14 @@
 
 import pytest
 
-from runtime import SESSION_CREATED, AgentOptions, CallerError, TextDelta
+from runtime import (
+    SESSION_CREATED,
+    AgentOptions,
+    CallerError,
+    Teardown,
+    TeardownReport,
+    TextDelta,
+)
 from runtime.model import Usage
 from tests.unit.windows.scene import CALL, Scene
 
@@ -110,10 +117,15 @@ def test_a_teardown_waits_for_an_owed_flush_and_asks_for_no_other() -> None:
         scene.hold()
         scene.a.inject("c")
         scene.quiet()
-        scene.dispose()
+        teardown = scene.dispose()
         for _ in range(20):
             scene.stage.loop.step()
         assert "gone" not in scene.trace()
         scene.open("flush")
         scene.settle()
         assert scene.trace()[-4:] == ["disposed", "FLUSH", "gone", "END"]
+        assert scene.stage.complete(_report(teardown)).stragglers == ()
+
+
+async def _report(teardown: Teardown) -> TeardownReport:
+    return await teardown
