@@ -84,6 +84,14 @@ class Roster:
         # Owned before anybody is told: a listener may already unload one of the owners.
         owners += [self._own(context, handle, core) for context in self._owners(caller)]
         self.sessions.announce(log)
+        if not all(context.is_open for context in self._owners(caller)):
+            # Nobody has been told of an agent yet, so nobody is told of its end.
+            _forget(owners)
+            detach()
+            raise CallerError(
+                f"create of agent {agent_id!r} refused: a listener of session/created closed the "
+                "runtime, or unloaded who would own the agent"
+            )
         self.handles[agent_id], self.cores[agent_id] = handle, core
         bus = self.around.bus
         bus.emit(AGENT_CREATED, AgentNotice(agent=agent))

@@ -262,6 +262,12 @@ def a_driver_is_started_exactly_from_parked(edge: Edge) -> bool:
     return (Command.WAKE in edge.commands) == is_due == edge.enters(Window.WOKEN)
 
 
+@always("A-77", "C-06", about=lambda edge: Command.WAKE in edge.commands)
+def a_driver_is_started_behind_its_message(edge: Edge) -> bool:
+    """What a driver is started for is in the queue before it is started."""
+    return edge.asks_in_order(Command.QUEUE, Command.WAKE)
+
+
 @always("A-40", "B-48", "F-17", about=lambda edge: _is_stop(edge) and not _is_live_stop(edge))
 def a_stop_of_a_disposed_agent_is_nothing(edge: Edge) -> bool:
     """A cancel or a further dispose after a dispose changes and asks for nothing."""

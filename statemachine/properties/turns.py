@@ -85,6 +85,12 @@ def a_turn_gets_its_authority_when_it_is_announced(edge: Edge) -> bool:
     return (Command.BEGIN in edge.commands) == _begins(edge)
 
 
+@always("B-112", about=_asking(Command.BEGIN))
+def a_turn_has_its_authority_before_anybody_hears_of_it(edge: Edge) -> bool:
+    """BEGIN stands in front of the announcement: who is told of a turn can stop that turn."""
+    return edge.asks_in_order(Command.BEGIN, Command.ANNOUNCE)
+
+
 @always("A-51", "B-105", "C-04", about=_begins)
 def a_turn_is_announced_for_work_that_waits(edge: Edge) -> bool:
     """A turn that is announced finds `running` and something in the queue."""
@@ -177,6 +183,26 @@ def no_step_closes_over_an_open_call(edge: Edge) -> bool:
 def an_open_step_is_left_only_through_its_end(edge: Edge) -> bool:
     """From inside a step the driver goes on inside it or to STEP_END."""
     return edge.after.window in (*_INSIDE_A_STEP, Window.STEP_END)
+
+
+@always("B-123", "B-135", "B-57", invariant="INV-06",
+        about=_entering(*_INSIDE_A_STEP[1:], Window.STEP_END))  # fmt: skip
+def what_belongs_to_a_step_happens_inside_one(edge: Edge) -> bool:
+    """A request, a reply, a call and the end of a step are reached only from inside a step."""
+    return edge.before.window in _INSIDE_A_STEP
+
+
+@always("A-10", "B-56", "B-69", invariant="INV-09",
+        about=lambda e: e.enters(Window.STEP_END) and Command.TAKE in e.commands)  # fmt: skip
+def steering_recorded_in_a_step_wants_another(edge: Edge) -> bool:
+    """A step that ends with steering the model has not seen is not the last one."""
+    return edge.after.wants_step
+
+
+@always("B-56", about=lambda e: e.enters(Window.STEP_END) and Command.TAKE in e.commands)
+def steering_is_recorded_in_front_of_the_end_of_its_step(edge: Edge) -> bool:
+    """Steering that is taken when a step ends stands inside that step."""
+    return edge.asks_in_order(Command.TAKE, Command.RECORD)
 
 
 @always("A-10", "B-09", "B-56", about=_asking(Command.TAKE))

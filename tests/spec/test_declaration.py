@@ -7,7 +7,7 @@ from statemachine.commands import OUTSIDE_INPUTS, Command, Input
 from statemachine.explorer import explore
 from statemachine.lifecycle import REGIONS, Row
 from statemachine.machine import MACHINE
-from statemachine.windows import OPEN_WINDOWS, TURN_WINDOWS, WINDOWS, Window
+from statemachine.windows import OPEN_WINDOWS, TURN_WINDOWS, WINDOWS, Patience, Window
 
 # A changed number is a changed declaration, and the commit that changes it says why.
 ROWS = 131
@@ -65,6 +65,26 @@ def test_every_window_has_a_story_and_cites_clauses_that_exist(window: Window) -
     assert record.story.endswith(".")
     assert record.clauses
     assert [clause(each).id for each in record.clauses] == list(record.clauses)
+
+
+@pytest.mark.clause("B-118", "B-117")
+def test_a_stop_closes_the_stream_at_once_and_leaves_everybody_else_the_grace() -> None:
+    """A window in which foreign code is awaited says how it is cut, and no other does."""
+    awaited = {
+        Window.PROMPTS, Window.ASSEMBLY, Window.PRE_STEP, Window.REQUEST, Window.STREAM,
+        Window.RESULT, Window.CHECKPOINT, Window.TOOL_CALL, Window.TOOL_BODY, Window.CONTINUATION,
+        Window.FLUSH,
+    }  # fmt: skip
+    assert {window for window in Window if WINDOWS[window].patience is not None} == awaited
+    hasty = {window for window in Window if WINDOWS[window].patience is Patience.NONE}
+    assert hasty == {Window.STREAM}
+
+
+@pytest.mark.clause("B-11", "B-22", "B-23")
+@pytest.mark.parametrize("window", [Window.PROMPTS, Window.RESULT])
+def test_a_visit_that_records_what_it_has_is_never_cut(window: Window) -> None:
+    """Prompts and a finished reply are recorded, stop or no stop."""
+    assert [row for row in MACHINE.table if row.on is Input.CUT and window in row.where] == []
 
 
 @pytest.mark.parametrize("window", Window)

@@ -1,11 +1,21 @@
 """The abort signal of a turn: who sees it, who may fire it, and how often."""
 
 import asyncio
+import contextlib
 
 import pytest
 
 from runtime import AbortSignal
-from runtime.abort import AbortAuthority
+from runtime.abort import (
+    AbortAuthority,
+    Cancellations,
+    CutError,
+    Grace,
+    run_beside,
+    run_cooperative,
+)
+from statemachine import Patience
+from statemachine.conformance.stage.stage import Stage
 from tests.unit.windows.scene import CALL, Scene
 
 
@@ -126,3 +136,159 @@ def test_a_waiter_on_a_plain_loop() -> None:
         return await authority.signal.wait()
 
     assert asyncio.run(run()) == "r"
+
+
+@pytest.mark.clause("B-113", "B-114")
+def test_a_callback_that_forgets_itself_hides_nobody() -> None:
+    """Callbacks that are forgotten while the signal fires change nothing for the others."""
+    called: list[str] = []
+    authority = AbortAuthority()
+
+    def once() -> None:
+        called.append("once")
+        forget()
+
+    forget = authority.signal.on_abort(once)
+    authority.signal.on_abort(lambda: called.append("next"))
+    authority.fire("r")
+    assert called == ["once", "next"]
+
+
+@pytest.mark.clause("B-114", "B-118")
+def test_the_body_is_asked_to_end_before_anybody_is_called_back() -> None:
+    """A callback that interrupts the whole program does not leave the body running."""
+    order: list[str] = []
+    authority = AbortAuthority()
+
+    def interrupt_the_program() -> None:
+        order.append("callback")
+        raise KeyboardInterrupt
+
+    authority.interrupt = lambda: order.append("body")
+    authority.signal.on_abort(interrupt_the_program)
+    with pytest.raises(KeyboardInterrupt):
+        authority.fire("r")
+    assert order == ["body", "callback"]
+    assert authority.signal.is_aborted
+
+
+@pytest.mark.clause("B-112")
+def test_a_signal_forgets_whoever_waits_no_longer() -> None:
+    """A plugin that waits with a time limit, over and over, leaves nothing behind."""
+    with Stage() as stage:
+        signal = AbortAuthority().signal
+        waiter = stage.spawn(_wait(signal), "waits")
+        stage.run_until_quiet()
+        assert len(signal._waiters) == 1  # noqa: SLF001 - the inside
+        waiter.cancel()
+        stage.run_until_quiet()
+        assert signal._waiters == []  # noqa: SLF001 - the inside
+
+
+@pytest.mark.clause("B-117", "B-120", "B-121")
+def test_a_grace_has_one_timer_and_gives_it_back() -> None:
+    """A second start moves nothing, and what is closed keeps nobody waiting."""
+    with Stage() as stage:
+        grace = Grace()
+        grace.start(stage.loop, 2.0)
+        grace.start(stage.loop, 5.0)
+        assert stage.loop.next_timer() == stage.now + 2.0
+        grace.close()
+        assert stage.loop.next_timer() is None
+        assert not grace.is_over
+
+
+@pytest.mark.clause("B-17", "B-134")
+def test_a_cooperative_body_of_a_stopped_turn_is_not_entered() -> None:
+    """It is closed as it is, and the wait is cut."""
+    entered: list[str] = []
+
+    async def body() -> None:
+        entered.append("body")
+
+    authority = AbortAuthority()
+    authority.fire("r")
+    with Stage() as stage, pytest.raises(CutError):
+        stage.complete(run_cooperative(body(), authority))
+    assert entered == []
+
+
+@pytest.mark.clause("B-17", "B-95")
+def test_a_strangers_cancellation_beside_ours_in_the_last_stretch_goes_on() -> None:
+    """Draining takes our own cancellation away, and only that one."""
+
+    async def asks_and_returns(authority: AbortAuthority, *, stranger: bool) -> int:
+        authority.fire("r")
+        task = asyncio.current_task()
+        assert task is not None
+        if stranger:
+            task.cancel()
+        return 1
+
+    async def counted(*, stranger: bool) -> tuple[str, int]:
+        authority = AbortAuthority()
+        task = asyncio.current_task()
+        assert task is not None
+        try:
+            answer = await run_cooperative(
+                asks_and_returns(authority, stranger=stranger), authority
+            )
+        except asyncio.CancelledError:
+            return "cancelled", task.cancelling()
+        return str(answer), task.cancelling()
+
+    with Stage() as stage:
+        assert stage.complete(counted(stranger=False)) == ("1", 0)
+        assert stage.complete(counted(stranger=True)) == ("cancelled", 1)
+
+
+@pytest.mark.clause("B-17", "B-95")
+def test_a_body_that_swallows_our_cancellation_leaves_no_count_behind() -> None:
+    """What surfaces later must not be taken for a stranger's."""
+
+    async def swallows(authority: AbortAuthority) -> int:
+        authority.fire("r")
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        return 1
+
+    async def counted() -> tuple[int, int]:
+        authority = AbortAuthority()
+        task = asyncio.current_task()
+        assert task is not None
+        answer = await run_cooperative(swallows(authority), authority)
+        return answer, task.cancelling()
+
+    with Stage() as stage:
+        assert stage.complete(counted()) == (1, 0)
+
+
+@pytest.mark.clause("B-117", "B-118", "B-119")
+@pytest.mark.parametrize("patience", [Patience.NONE, Patience.GRACE])
+def test_a_body_is_asked_to_end_exactly_once(patience: Patience) -> None:
+    """At once or when the grace is over; one that goes on is left, not asked again."""
+    asked: list[float] = []
+
+    async def stubborn(loop: asyncio.AbstractEventLoop) -> None:
+        while len(asked) < 2:
+            with contextlib.suppress(asyncio.CancelledError):
+                await loop.create_future()
+            asked.append(loop.time())
+
+    async def beside(loop: asyncio.AbstractEventLoop) -> list[float]:
+        child = loop.create_task(stubborn(loop))
+        await asyncio.sleep(0)
+        grace = Grace()
+        grace.start(loop, 2.0)
+        with pytest.raises(CutError):
+            await run_beside(child, grace, patience, Cancellations(on_stranger=asked.clear))
+        await asyncio.sleep(0)
+        seen = list(asked)
+        child.cancel()
+        await child
+        return seen
+
+    with Stage() as stage:
+        began = stage.now
+        seen = stage.complete(beside(stage.loop))
+        assert seen == [began if patience is Patience.NONE else began + 2.0]

@@ -134,6 +134,7 @@ def test_a_message_that_shows_nothing_still_has_its_place() -> None:
     events = [text(0, "a"), empty, text(2, "b")]
     assert texts([*events, over(3, "new", 1, 1)]) == ["a", "new", "b"]
     assert texts([*events, over(3, "new", 0, 1)]) == ["new", "b"]
+    assert texts([*events, text(3, "c"), over(4, "new", 2, 2)]) == ["a", "new", "c"]
     silent = record(3, "assistant/message", {"replace": {"start": 0, "end": 1}}, content=[])
     assert texts([*events, silent]) == ["b"]
 
@@ -313,7 +314,10 @@ def test_a_follower_gets_every_record_once_and_ends_at_the_detach() -> None:
     assert asyncio.run(scenario()) == list(range(12))
 
 
-@pytest.mark.parametrize(("after", "expected"), [(-1, [0, 1, 2]), (0, [1, 2]), (2, []), (7, [])])
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [(-9, [0, 1, 2]), (-2, [0, 1, 2]), (-1, [0, 1, 2]), (0, [1, 2]), (2, []), (7, [])],
+)
 def test_a_follower_starts_behind_the_record_it_names(after: int, expected: list[int]) -> None:
     """Whoever remembers the last record it saw continues there."""
 

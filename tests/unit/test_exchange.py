@@ -4,8 +4,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runtime import AgentDisposedError, CallerError, Fate, InvalidContentError, exchange
-from tests.unit.windows.scene import FAILS, Scene
+from runtime import (
+    AgentDisposedError,
+    CallerError,
+    Fate,
+    InvalidContentError,
+    TextDelta,
+    exchange,
+    open_runtime,
+)
+from statemachine.conformance.stage.stage import Stage
+from tests.unit.windows.scene import CALL, FAILS, Scene
 
 if TYPE_CHECKING:
     import asyncio
@@ -117,3 +126,37 @@ def test_an_exchange_refuses_like_send(
         scene.settle()
         with pytest.raises(error, match=r"refused|content"):
             task.result()
+
+
+@pytest.mark.clause("A-79", "B-85")
+def test_an_exchange_whose_flush_fails_still_has_its_fate() -> None:
+    """The turn had ended, and what came of it is known."""
+    with Scene() as scene:
+        scene.hold()
+        task = asking(scene)
+        scene.open("model")
+        scene.open("flush", "error")
+        scene.settle()
+        assert task.result() == Fate("recorded", "completed", None, "12")
+
+
+@pytest.mark.clause("A-79")
+def test_an_exchange_tells_what_all_steps_answered() -> None:
+    """The answer of a turn is not that of its last step alone."""
+    with Scene() as scene:
+        scene.replies.append((TextDelta("0"), *CALL))
+        task = asking(scene)
+        scene.settle()
+        assert task.result() == Fate("recorded", "completed", None, "012")
+
+
+@pytest.mark.clause("A-79")
+def test_an_exchange_ends_where_nobody_makes_sessions_durable() -> None:
+    """There is no flush to wait for."""
+
+    async def scenario() -> Fate:
+        async with open_runtime() as rt, rt.agents.create() as agent:
+            return await exchange(agent, "A")
+
+    with Stage() as stage:
+        assert stage.complete(scenario()).ending == "completed"
