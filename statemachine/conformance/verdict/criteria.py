@@ -191,7 +191,7 @@ CRITERIA: Final = (
         "INV-11",
         "A",
         "As Ar Ar:F-16 Ar:F-24",
-        "A-57 A-58 B-46 B-51 F-15 F-16 F-35",
+        "A-57 A-58 B-46 B-51 F-15 F-16 F-24 F-35",
         "one teardown order, from wherever it begins",
         "Teardown goes through status, abort callbacks, its announcement, discards, closing "
         "records, final flush, driver's exit, unregistering, announcement, detaching and the "
