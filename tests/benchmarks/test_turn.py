@@ -13,6 +13,19 @@ ROUNDS: Final = 20
 ITEMS: Final = 200
 
 
+EXPLAINED_ABOVE: Final = 5.0
+WHY: Final = (
+    (
+        "records",
+        "checked by type, walked, copied, measured, placed in its turn; a dict is none of it",
+    ),
+    ("visits, cycle", "17 windows, in each of which an input may land; the bare worker has one"),
+    ("model stream", "a generator inside a scope that may be cut at any chunk"),
+    ("in rotation", "a part alone stays in the caches; in a turn the parts push each other out"),
+)
+"""What a reader of the budget wants to know: what the larger parts buy."""
+
+
 async def _measure() -> tuple[dict[str, Sample], tuple[Line, ...]]:
     seen = await watch()
     assert tuple(type_name for type_name, _, _ in seen.appends) == TYPES
@@ -46,3 +59,6 @@ def test_a_turn_beside_a_bare_worker(report: Report) -> None:
     ]
     report.numbers.update({f"budget, {line.name}, us": line.us for line in lines})
     report.table("the budget of the turn; x is the bare worker", budget)
+    if samples["turn"].ratio_to(bare) > EXPLAINED_ABOVE:
+        why = [(name, "", reason) for name, reason in WHY]
+        report.table(f"why it is more than {EXPLAINED_ABOVE:g} x: what the parts buy", why)
