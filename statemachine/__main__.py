@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from .clauses import UnknownClauseError, clause
 from .explorer import Exploration, Progress, Verdict, check, check_premises, explore
 from .labelled import Labelled, explore_labelled
+from .readers import for_a_reader
 from .render import NotACheckoutError, generated_folder, pages, stale, write
 
 __all__ = ["main"]
@@ -210,4 +211,4 @@ def _clause(clause_id: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(for_a_reader(main))

@@ -16,6 +16,7 @@ from pathlib import Path
 from statemachine.conformance.verdict.replaying import replay_script
 from statemachine.conformance.verdict.table import criteria_table
 from statemachine.conformance.verdict.verdict import Exit
+from statemachine.readers import for_a_reader
 
 __all__ = ["main"]
 
@@ -139,4 +140,4 @@ def _seconds(text: str) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(for_a_reader(main))
