@@ -14,8 +14,9 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
-from .demo import INTERRUPTED, OUTPUT_LOST, InputError, Screen, demo
+from .demo import INTERRUPTED, InputError, Screen, demo
 from .model import EchoModel, Model
 from .scripted import ScriptedModel, ScriptError
 
@@ -35,23 +36,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    is_dim = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    screen = Screen(sys.stdout, sys.stderr, is_dim)
+    prompt = "> " if sys.stdin.isatty() else ""
     try:
-        status = asyncio.run(_demo(chosen.model))
+        status = asyncio.run(demo(chosen.model, sys.stdin.fileno(), screen, prompt=prompt))
     except InputError as error:
         return _refuse(str(error))
     except KeyboardInterrupt:
         # It came before the chat listened to it, or after.
         return INTERRUPTED
-    if status == OUTPUT_LOST:
-        _give_up_output()
+    if screen.loss is not None:
+        _give_up_output(screen.loss)
     return status
-
-
-async def _demo(model: Model) -> int:
-    is_typed = sys.stdin.isatty()
-    is_dim = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    screen = Screen(sys.stdout, sys.stderr, is_dim)
-    return await demo(model, sys.stdin.fileno(), screen, prompt="> " if is_typed else "")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -98,8 +95,12 @@ def _refuse(why: str) -> int:
     return _BAD
 
 
-def _give_up_output() -> None:
+def _give_up_output(loss: OSError) -> None:
     """Let the interpreter flush into nothing at its exit, instead of failing once more."""
+    # Whoever closed the pipe, as `head` does, has seen enough and wants no message.
+    if not isinstance(loss, BrokenPipeError):
+        with suppress(OSError):
+            _refuse(f"the output was lost: {loss.strerror}")
     nothing = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nothing, stream.fileno())

@@ -31,11 +31,12 @@ from .errors import CallerError, LifecycleError
 from .model import Model
 from .ports import yield_once
 
-__all__ = ["INTERRUPTED", "Chat", "InputError", "Lines", "Screen", "demo"]
+__all__ = ["INTERRUPTED", "OUTPUT_LOST", "Chat", "InputError", "Lines", "Screen", "demo"]
 
 INTERRUPTED: Final = 130
 """The exit status of a program that Ctrl-C ended."""
 OUTPUT_LOST: Final = 1
+"""The exit status of a program that had to stop because its output went nowhere."""
 LINE_BYTES_MAX: Final = 1024 * 1024
 _AGENT: Final = "demo"
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
@@ -138,7 +139,9 @@ class Screen:
     _notes: TextIO
     _is_dim: bool = False
     on_loss: Callable[[], None] | None = field(init=False, default=None)
-    """Called when nobody reads any more, or there is no room to write to."""
+    """Called once, when nobody reads any more, or there is no room to write to."""
+    loss: OSError | None = field(init=False, default=None)
+    """Why something could not be written, if it could not."""
     _is_inside_line: bool = field(init=False, default=False)
 
     def say(self, text: str) -> None:
@@ -165,8 +168,9 @@ class Screen:
         try:
             stream.write(text)
             stream.flush()
-        except OSError:
-            if self.on_loss is not None:
+        except OSError as error:
+            is_first, self.loss = self.loss is None, error
+            if is_first and self.on_loss is not None:
                 self.on_loss()
 
 

@@ -165,6 +165,24 @@ def test_an_output_that_nobody_reads_ends_the_chat(scripted: str) -> None:
         assert talk.notes.endswith("disposed\n")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_an_output_without_room_ends_the_chat() -> None:
+    """A full disk is named."""
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "runtime", "demo"],
+            cwd=ROOT,
+            input=b"hello\nworld\n",
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=WITHIN_S,
+            check=False,
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.count(b"running\n") == 1
+    assert ended.stderr.endswith(b"demo: the output was lost: No space left on device\n")
+
+
 @pytest.mark.clause("K-16")
 @pytest.mark.parametrize(
     ("arguments", "said"),
