@@ -250,7 +250,7 @@ class Chat:
                 chunk = notice.record.data["chunk"]
                 if chunk["type"] == "text":
                     self._screen.say(chunk["text"])
-            case "step/end" | "turn/end":
+            case "step/end":
                 self._screen.end_line()
             case _:
                 pass

@@ -18,6 +18,8 @@ SCRIPT = [
     {"when": "^hello", "chunks": ["good ", "day"]},
     {"when": "hang", "chunks": ["one", " moment"], "hang": True},
     {"when": "fail", "chunks": ["well"], "error": "out of order"},
+    {"when": "tool", "chunks": ["1"], "tool_calls": [{"call_id": "k", "name": "n"}], "repeat": 1},
+    {"when": "tool", "chunks": ["2"]},
     {"when": "long", "chunks": ["cut"], "finish": "max-tokens"},
 ]
 TURN = "running\nidle\n"
@@ -92,6 +94,15 @@ def test_a_script_answers_and_a_failed_turn_is_shown(scripted: str) -> None:
         assert talk.notes.count("error: ModelError: out of order\n") == 1
         assert talk.notes.count("error: ModelError: no line of the script answers") == 1
         assert talk.notes.count("running\n") == talk.notes.count("idle\n") == 5
+
+
+def test_each_step_of_a_turn_has_a_line_of_its_own(scripted: str) -> None:
+    """What was said before a call of a tool does not run into what is said behind it."""
+    with Talk("demo", scripted) as talk:
+        talk.say("tool\n")
+        talk.say_no_more()
+        assert talk.end() == 0
+        assert (talk.answers, talk.notes) == ("1\n2\n", f"{TURN}disposed\n")
 
 
 @pytest.mark.clause("A-21")

@@ -79,6 +79,23 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
         os.close(descriptor)
 
 
+def test_a_file_is_never_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some systems refuse to watch it, others accept and never report its end."""
+    path = tmp_path / "lines"
+    path.write_bytes(b"a\nb")
+
+    async def read(descriptor: int) -> list[str | None]:
+        def refuse(*_: object) -> None:
+            raise AssertionError("it was watched")
+
+        monkeypatch.setattr(asyncio.get_running_loop(), "add_reader", refuse)
+        lines = Lines(descriptor)
+        return [await lines.next_line() for _ in range(3)]
+
+    with path.open("rb") as file:
+        assert asyncio.run(read(file.fileno())) == ["a", "b", None]
+
+
 HANG = '{"chunks": ["a"], "hang": true}'
 
 
