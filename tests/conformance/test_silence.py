@@ -14,7 +14,11 @@ import pytest
 
 from runtime.limits import DEFAULT_LIMITS
 from runtime.subject import RuntimeSubject
+from statemachine.conformance.stage.stage import Stage
 from statemachine.conformance.suite.examination import POINTS, Examination
+from statemachine.conformance.suite.profiles import PROFILES, ProfileName
+from statemachine.conformance.suite.rules import MACHINES
+from statemachine.conformance.suite.suite import lifecycle_suite
 
 KINDS: Final = {
     "cooperative": partial(RuntimeSubject, cooperative=True),
@@ -155,3 +159,49 @@ def _reach(play: Examination, instant: int) -> bool:
                 break
             play.tick()
     return False
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_some_random_programs_end_in_silence_and_most_do_not(machine: str) -> None:
+    """Both endings are drawn in every machine, the silent one less often."""
+    stages: list[Stage] = []
+
+    class Listed(RuntimeSubject):
+        """Says on which stage it was."""
+
+        async def open(self, stage: Stage) -> None:
+            """Open, and note the stage."""
+            stages.append(stage)
+            await super().open(stage)
+
+    suite = lifecycle_suite(Listed, profile=PROFILES[ProfileName.CI], machines=(machine,))
+    assert suite.run().holds
+    silent = sum(stage.is_silent for stage in stages)
+    assert len(stages) / 20 < silent < len(stages) / 2, f"{silent} of {len(stages)}"
+
+
+def test_what_nobody_stopped_may_wait_for_ever_in_silence() -> None:
+    """A turn that runs and is answered by nobody is no fault, until it is stopped."""
+    with Examination(RuntimeSubject, inside=True) as play:
+        play.create()
+        play.send()
+        play.when_idle()
+        play.silence()
+        play.drain()
+        assert play.subject.observe("a").status == "running"
+        play.finish()
+
+
+def test_silence_keeps_every_gate_shut() -> None:
+    """Once there is silence nothing opens a gate, neither the stage nor a program."""
+    with Examination(RuntimeSubject) as play:
+        play.create()
+        play.send()
+        play.run_until_quiet()
+        play.silence()
+        waiting = play.stage.gates.open_gates
+        play.answer()
+        play.drain()
+        assert play.stage.gates.open_gates == waiting
+        assert len(waiting) == 1
+        assert not play.stage.can_move()

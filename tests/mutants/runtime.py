@@ -209,7 +209,7 @@ RUNTIME_MUTANTS = (
     _mutant(
         "failure-drops-the-queue", "a failed turn takes what waits with it", "INV-21",
         fault.obeying(Command.REPORT, fault.report_and_drop), program.failed_with_a_prompt_behind,
-        also="crash",
+        also="crash INV-07 INV-08",
     ),
     _mutant(
         "context-dropped", "context that comes while the turn unwinds is dropped", "INV-21",
