@@ -95,7 +95,7 @@ RUNTIME_MUTANTS = (
         "signal-before-contents", "a cancel calls out before it takes the contents", "INV-03",
         fault.in_table(change(_CANCEL_OF_A_TURN, ask(*_SIGNAL_BEFORE_CONTENTS))),
         program.sent_inside_abort,
-        "turning",
+        "turning", "INV-01",
     ),
     _mutant(
         "sticky-marker", "a cancel of an idle agent strikes its next turn", "INV-04",
@@ -109,6 +109,7 @@ RUNTIME_MUTANTS = (
         "no-signal", "a cancel of a turn does not fire its signal", "INV-05",
         fault.in_table(change(_CANCEL_OF_A_TURN, silence(Command.ABORT))),
         program.cancelled_while_streaming,
+        "turning", "INV-06 INV-08 INV-21",
     ),
     _mutant(
         "last-reason-wins", "a further cancel overwrites the first reason", "INV-05",
@@ -126,7 +127,7 @@ RUNTIME_MUTANTS = (
     _mutant(
         "turn-left-open", "`turn/end` is missing", "INV-06",
         fault.obeying(Command.RECORD, fault.leave_the_turn_open), program.cancelled_twice,
-        also="INV-05 INV-07",
+        also="A-20 INV-05 INV-07",
     ),
     _mutant(
         "released-at-cancel", "a cancel releases those who wait", "INV-07",
