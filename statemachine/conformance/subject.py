@@ -6,6 +6,9 @@ registered. What it cannot do it does not offer, and what was not offered is pri
 
 Everything the runtime waits for on the outside has to go through the stage it is given: the model
 through `stage.model(prompt)`, and, with `HOLD`, durability through a gate named `flush`.
+
+The outside may fall silent: from some step on no gate is opened any more. What was stopped has to
+come to rest all the same, by timers on the stage's loop.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine

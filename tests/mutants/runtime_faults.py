@@ -16,9 +16,10 @@ from runtime.driver import VISITS, Outcome
 from runtime.handle import AgentHandle
 from runtime.obey import OBEY, place_discarded, record_message
 from runtime.registry import AgentRegistry
+from runtime.roster import Roster
 from runtime.subject import RuntimeSubject
 from runtime.teardown import Link, Teardown
-from runtime.turn import AcceptedMessage, Context, Offer, Stop
+from runtime.turn import AcceptedMessage, Context, Offer, Stop, Turn
 from statemachine import MACHINE, Command, Decision, Input, Machine, Marker, Queues, Status, Window
 from statemachine.conformance.subject import MakeSubject
 
@@ -69,6 +70,17 @@ def visiting(window: Window, visit: Callable[[Core], Any]) -> Planted:
 def replacing(owner: object, name: str, value: object) -> Planted:
     """Replace one attribute."""
     return _patched(lambda: patch.object(owner, name, value))
+
+
+def patient(plant: Planted) -> Planted:
+    """Plant a fault in a runtime whose models may ignore that they are cancelled."""
+
+    @contextmanager
+    def planted() -> Iterator[MakeSubject]:
+        with plant():
+            yield partial(RuntimeSubject, cooperative=False)
+
+    return planted
 
 
 def nothing(*_: object) -> None:
@@ -209,6 +221,20 @@ def close_with_a_chunk(core: Core, argument: object) -> None:
     _OBEY[Command.CLOSE_CALLS](core, argument)
 
 
+_SETTLE = Turn.settle
+
+
+def settle_and_unbind(self: Turn) -> None:
+    """Give the bound of the flush back where only the fate of messages is told."""
+    _SETTLE(self)
+    self.flush_grace.close()
+
+
+def abort_without_grace(core: Core, stop: Stop) -> None:
+    """Fire the signal and leave the turn as much time as it likes."""
+    core.turn.authority.fire(stop.reason)
+
+
 # -- Ends ------------------------------------------------------------------------------------------
 
 
@@ -275,6 +301,16 @@ def taking_siblings_along() -> Planted:
         lambda: patch.object(AgentRegistry, "create", create_and_keep),
         lambda: patch.object(AgentHandle, "dispose", dispose),
     )
+
+
+def taking_any_id() -> Planted:
+    """Do not look whether an agent with that id lives."""
+
+    def name(self: Roster, agent_id: str | None, session_id: str | None) -> tuple[str, str]:
+        agent_id = agent_id or session_id or self.identifiers.new_id()
+        return agent_id, session_id or agent_id
+
+    return replacing(Roster, "_name", name)
 
 
 def ask_although_stopped() -> Planted:

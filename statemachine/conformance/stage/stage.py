@@ -1,11 +1,12 @@
 """The stage: a deterministic loop, its gates, and the one place where something is decided.
 
 Theory. Between any two callbacks there is one decision, taken in `Stage.move`: what happens next.
-Option 0 is what happens when nobody interferes: the next ready callback; if there is none, the
-next action of whoever drives the stage; then the oldest gate with its first outcome; then the next
-timer. The other options are the things that the outside is free to do instead. Code under test may
-ask for decisions of its own with `choose`. A `source` answers all of them, in one sequence; without
-a source every answer is 0.
+Option 0 is what happens when nobody interferes: the next ready callback; if there is none, the next
+action of whoever drives the stage; then the oldest gate with its first outcome; then the next
+timer. Once the outside `is_silent`, no gate is opened any more and only time goes on. The other
+options are the things that the outside is free to do instead. Code under test may ask for decisions
+of its own with `choose`. A `source` answers all of them, in one sequence; without a source every
+answer is 0.
 """
 
 import asyncio
@@ -62,6 +63,8 @@ class Stage:
         loop: The deterministic loop.
         gates: The gates at which code under test waits.
         source: Answers `decide(label, options)`; None answers 0.
+        is_silent: Whether the outside has stopped answering: whoever waits at a gate waits in vain,
+            and only callbacks, actions and timers are left to happen.
         witness: Is told of every move: what was done, what option 0 was, which option it was.
         model_answers: What each outcome of the gate `model` makes of the prompt.
     """
@@ -69,6 +72,7 @@ class Stage:
     loop: StageLoop = field(factory=StageLoop)
     gates: Gates = field(factory=Gates)
     source: Callable[[str, int], int] | None = None
+    is_silent: bool = False
     witness: Callable[[str, str, int], None] | None = None
     model_answers: dict[str, Callable[[str], str]] = field(
         factory=lambda: {"ok": _echo, "error": _fail}
@@ -217,7 +221,8 @@ class Stage:
 
     def _options(self, ready: bool, actions: int) -> int:  # noqa: FBT001 - counted, not a switch
         timer = self.loop.next_timer() is not None
-        return ready + actions + self.gates.openings() + timer
+        openings = 0 if self.is_silent else self.gates.openings()
+        return ready + actions + openings + timer
 
     def moves(self, actions: Sequence[Move] = ()) -> list[Move]:
         """Return everything that can happen next, the default first."""
@@ -228,6 +233,7 @@ class Stage:
         moves.extend(
             Move(label=f"open {gate} with {outcome}", act=_Opening(self.gates, gate, outcome))
             for gate in self.gates.open_gates
+            if not self.is_silent
             for outcome in gate.outcomes
         )
         due_s = self.loop.next_timer()

@@ -213,6 +213,8 @@ class Examination(Watch):
                 raise StageError("a listener failed because the test said so")
             if verb == "cancel":
                 self.cancel(agent, reason or None)
+            elif verb == "silence":
+                self.silence()
             else:
                 getattr(self, verb)(agent)
 
@@ -229,9 +231,12 @@ class Examination(Watch):
         self.stage.run_until_quiet(MOVES_MAX)
 
     def open_gate(self, which: int = 0, outcome: str = "ok") -> None:
-        """Open one of the gates at which somebody waits; an outcome it has not is its first."""
+        """Open one of the gates at which somebody waits; an outcome it has not is its first.
+
+        Does nothing once there is silence.
+        """
         gates = self.stage.gates.open_gates
-        if gates:
+        if gates and not self.stage.is_silent:
             gate = gates[which % len(gates)]
             chosen = outcome if outcome in gate.outcomes else gate.outcomes[0]
             self.story.did(f"play.open_gate({which % len(gates)}, {chosen!r})  # {gate}")
@@ -247,6 +252,18 @@ class Examination(Watch):
         if self.stage.loop.next_timer() is not None:
             self.story.did("play.fire_timer()")
             self.stage.loop.fire_next_timer()
+
+    def silence(self) -> None:
+        """From here on nobody outside answers: gates stay shut, and only time goes on.
+
+        What was stopped has to come to rest all the same, and so has every end.
+
+        Clauses: B-117 B-118 B-121
+        """
+        if not self.stage.is_silent:
+            self.story.did("play.silence()", self._depth)
+            self.stage.is_silent = True
+            self._settle()
 
     def drain(self) -> None:
         """Let everything happen, first in, first out, until nothing is left to do."""

@@ -319,6 +319,12 @@ class Ledger:
         return any(message.doomed is None for message in self.waiting.values())
 
     @property
+    def may_wait_for_ever(self) -> bool:
+        """Whether it runs and nobody has stopped what it runs, so that no grace ends its wait."""
+        is_stopped = self.turn is not None and self.turn.is_stopped
+        return self.seen.status == "running" and not is_stopped
+
+    @property
     def is_over(self) -> bool:
         """Whether it was disposed and its end has come for everybody."""
         return self.disposed is not None and all(end.done() for end in self.ends)

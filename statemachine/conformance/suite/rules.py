@@ -5,6 +5,10 @@ is the interleaving, and it shrinks with everything else. A rule never lets more
 says: if each drained the loop, no interleaving would ever be tried. Nothing is drawn inside a
 callback; what a listener is to do is drawn before and installed.
 
+A program has one of two endings. Usually everything that waits for the outside is answered in the
+end. In some the outside falls silent at a drawn step and nothing is answered from then on: whatever
+was stopped has to come to rest by its grace alone.
+
 There are several machines, each with a part of the rules: a program of thirty steps that may do
 everything does most things too rarely.
 """
@@ -35,6 +39,7 @@ _ACTS: Final = st.sampled_from(ACTS)
 _TURNING_ACTS: Final = st.sampled_from(
     ("send", "cancel", "cancel,send", "send,cancel", "steer", "dispose")
 )
+_ONE_IN_FOUR: Final = st.sampled_from((False, False, False, True))
 _NEEDS: Final = {"steer": Offer.STEER, "inject": Offer.INJECT}
 
 
@@ -97,6 +102,13 @@ class Program(RuleBasedStateMachine):
     def answer(self, outcome: str) -> None:
         """Let the oldest thing outside happen, with everything that follows."""
         self.attempt(self.play.answer, outcome)
+
+    @precondition(lambda self: not self.play.stage.is_silent)
+    @rule(is_now=_ONE_IN_FOUR)
+    def silence(self, *, is_now: bool) -> None:
+        """Answer nothing any more; rarely, so that most programs end with every answer given."""
+        if is_now:
+            self.attempt(self.play.silence)
 
     def teardown(self) -> None:
         """Bring everything to rest and judge it, unless something is broken already."""

@@ -318,12 +318,17 @@ class Watch:
         self._raise()
 
     def _judge_rest(self) -> None:
-        """Judge an instant at which nothing is left to do: a step that is missing shows here."""
+        """Judge an instant at which nothing is left to do: a step that is missing shows here.
+
+        In silence a turn that nobody stopped may wait for ever; a stopped one may not.
+        """
+        is_silent = self.stage.is_silent
         for ledger in self.ledgers.values():
-            self._judge(_AT_REST, "at_rest", ledger)
+            if not (is_silent and ledger.may_wait_for_ever):
+                self._judge(_AT_REST, "at_rest", ledger)
         if self.refinement is not None:
             with self._noting():
-                self.refinement.at_rest()
+                self.refinement.at_rest(is_silent=is_silent)
 
     def hear(self, point: str, agent: str) -> None:
         """Look because a listener is called; what is wrong is raised later."""
