@@ -144,8 +144,7 @@ class Runtime:
             self._teardown.start(
                 [
                     Link("agents", partial(_join, endings)),
-                    Link("driver", partial(_unload, self.driver)),
-                    Link("plugins", partial(_unload, self.context.fiber)),
+                    Link("plugins", partial(_unload, self.driver, self.context.fiber)),
                 ]
             )
         return self._teardown
@@ -156,12 +155,18 @@ def _tasks_of(cores: tuple[Core, ...]) -> set[Any]:
 
 
 async def _join(endings: list[Teardown]) -> tuple[str, ...]:
-    reports = [await ending for ending in endings]
-    return tuple(name for report in reports for name in report.stragglers)
+    for ending in endings:
+        await ending
+    # What they left behind stands in the reports of the fibers that own them.
+    return ()
 
 
-async def _unload(fiber: Fiber) -> tuple[str, ...]:
-    return (await fiber.dispose()).stragglers
+async def _unload(*fibers: Fiber) -> tuple[str, ...]:
+    """Unload one fiber after the other, and name once what several of them report."""
+    late: dict[str, None] = {}
+    for fiber in fibers:
+        late |= dict.fromkeys((await fiber.dispose()).stragglers)
+    return tuple(late)
 
 
 @asynccontextmanager

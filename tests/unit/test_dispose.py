@@ -315,6 +315,24 @@ def test_an_owed_flush_that_hangs_is_left_behind_by_name() -> None:
         assert scene.stage.pending == ()
 
 
+@pytest.mark.clause("F-43", "B-119", "F-34")
+def test_the_end_of_the_runtime_names_what_its_agents_left_behind() -> None:
+    """The report of `aclose` carries the stragglers of every agent."""
+    with Scene(agents=("a", "b")) as scene:
+        scene.hold()
+        scene.a.inject("c")
+        scene.quiet()
+        closing = scene.rt.aclose()
+        for _ in range(3):
+            scene.quiet()
+            scene.stage.loop.advance(2)
+        scene.quiet()
+        late = scene.stage.complete(joined(closing)).stragglers
+        # Once, although the agent, the plugin that drives it and the application all report it.
+        assert late == ("owed flush of a", "last flush of a")
+        scene.settle()
+
+
 @pytest.mark.clause("A-32", "A-33", "A-80")
 @pytest.mark.parametrize("registered", ["before", "after"])
 def test_a_waiter_waits_for_the_exit_and_not_for_the_status(registered: str) -> None:
