@@ -3,8 +3,8 @@
 An observer (a listener, a callback of an abort signal, a subscriber of a log) is told what happened
 and has no say in it. Whatever it raises is logged once, with the name of its plugin, and is over.
 What is not an `Exception` - a keyboard interrupt, the exit of the interpreter - belongs to somebody
-else and passes. So does a cancellation, where something is awaited. A synchronous observer cannot
-be cancelled: a `CancelledError` from it comes out of something it looked at, and is its own.
+else and passes. An observer is called, not awaited, so it cannot be cancelled: a `CancelledError`
+from it comes out of something it looked at, and is its own failure.
 """
 
 import logging
@@ -18,7 +18,6 @@ __all__ = [
     "attempt",
     "attempt_awaited",
     "contain",
-    "contain_awaited",
     "log_defect",
     "log_failure",
     "log_line",
@@ -53,24 +52,6 @@ def contain(call: Callable[..., object], *args: object, what: str, who: str) -> 
         failure.__cause__ = error
         _log_once(failure, what, who)
         return failure
-    return None
-
-
-async def contain_awaited(
-    call: Callable[..., Awaitable[object]], *args: object, what: str, who: str
-) -> Exception | None:
-    """Call and await an observer and keep its failure from everybody else.
-
-    A cancellation passes: it is for whoever awaits this, not for the observer.
-
-    Returns:
-        The failure, already logged, or None.
-    """
-    try:
-        await call(*args)
-    except Exception as error:
-        _log_once(error, what, who)
-        return error
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import pytest
 
 from runtime import errors
-from runtime.containment import contain, contain_awaited, render_error
+from runtime.containment import contain, render_error
 from runtime.limits import Limits
 from runtime.ports import Clock, Identifiers, SystemClock, SystemIdentifiers, pause, yield_once
 
@@ -204,12 +204,6 @@ def fail(error: BaseException) -> NoReturn:
     raise error
 
 
-async def fail_later(error: BaseException) -> None:
-    """Raise what is given, when awaited."""
-    await yield_once()
-    raise error
-
-
 @pytest.mark.clause("D-02", "G-24")
 @pytest.mark.parametrize("error", HOSTILE, ids=lambda error: type(error).__name__)
 def test_a_failing_observer_is_logged_once_and_over(
@@ -224,20 +218,6 @@ def test_a_failing_observer_is_logged_once_and_over(
     assert "vendor.plugin" in message
     assert type(error).__name__ in message
     assert len(message) < 2_000
-
-
-@pytest.mark.clause("D-02", "G-24")
-@pytest.mark.parametrize("error", HOSTILE, ids=lambda error: type(error).__name__)
-def test_a_failing_awaited_observer_is_logged_once_and_over(
-    error: Exception, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The same holds while it is awaited."""
-
-    async def scenario() -> Exception | None:
-        return await contain_awaited(fail_later, error, what="session/flush", who="vendor.plugin")
-
-    assert asyncio.run(scenario()) is error
-    assert ["vendor.plugin" in logged.getMessage() for logged in caplog.records] == [True]
 
 
 def test_an_observer_that_succeeds_gets_its_arguments_and_leaves_no_line(
@@ -267,24 +247,6 @@ def test_what_is_no_ordinary_failure_passes(
     with pytest.raises(kind):
         contain(fail, kind(), what="x", who="y")
     assert caplog.records == []
-
-
-def test_a_cancellation_passes_through_an_awaited_observer() -> None:
-    """It is for whoever awaits, and the observer cannot keep it."""
-
-    async def scenario() -> bool:
-        never = asyncio.get_running_loop().create_future()
-
-        async def observe() -> None:
-            await never
-
-        task = asyncio.create_task(contain_awaited(observe, what="x", who="y"))
-        await yield_once()
-        task.cancel()
-        await asyncio.wait([task])
-        return task.cancelled()
-
-    assert asyncio.run(scenario())
 
 
 @pytest.mark.parametrize(
