@@ -27,7 +27,7 @@ from .content import (
     freeze_json,
     too_large,
 )
-from .record_types import ENDINGS, RECORD_TYPES, Field, RecordType
+from .record_types import ENDINGS, NAMESPACES, RECORD_TYPES, Field, RecordType
 
 __all__ = [
     "ENDINGS",
@@ -48,8 +48,6 @@ Placement: TypeAlias = Literal["append"] | FrozenObject
 _INTEGER_BYTES: Final = 8
 
 _FROZEN: Final[dict[type, type]] = {dict: FrozenObject, list: FrozenList}
-
-_OUR_NAMESPACES: Final = frozenset(name.partition("/")[0] for name in RECORD_TYPES)
 
 
 @frozen
@@ -174,7 +172,7 @@ def _check_plugin_type(type_name: str) -> None:
         raise InvalidRecordError(
             f"{type_name!a} is no type of record; a plugin names its own like vendor/name"
         )
-    if vendor in _OUR_NAMESPACES:
+    if vendor in NAMESPACES:
         raise InvalidRecordError(
             f"{type_name} is not declared, and {vendor}/ belongs to the runtime; "
             "a plugin uses a namespace of its own"

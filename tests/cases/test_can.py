@@ -35,6 +35,7 @@ def case_001() -> Scenes:
 
 @pytest.mark.case("CASE-001")
 @pytest.mark.clause("A-22", "B-01")
+@pytest.mark.seed("SEED-10")
 def test_a_cancel_with_nothing_to_stop_spares_the_next_prompt(examine: Examine) -> None:
     """An idle agent that was cancelled runs its next prompt as if nothing had been."""
     examine(*case_001())
@@ -55,6 +56,7 @@ def case_002() -> Scenes:
 
 @pytest.mark.case("CASE-002")
 @pytest.mark.clause("A-23", "A-36", "B-02", "C-09")
+@pytest.mark.seed("SEED-05")
 def test_a_prompt_cancelled_before_the_driver_wakes_never_runs(examine: Examine) -> None:
     """There is no turn, one discard with the reason, and nobody waits for ever."""
     examine(*case_002())
@@ -155,6 +157,7 @@ def case_007() -> Scenes:
 
 @pytest.mark.case("CASE-007")
 @pytest.mark.clause("A-37", "A-52", "B-03")
+@pytest.mark.seed("SEED-08")
 def test_the_prompt_after_a_cancelled_one_is_not_eaten(examine: Examine) -> None:
     """The second prompt runs once, and the waiter of the first is released behind it."""
     examine(*case_007())
@@ -278,6 +281,7 @@ def case_015() -> Scenes:
 
 @pytest.mark.case("CASE-015")
 @pytest.mark.clause("A-12", "A-52", "B-09", "B-106")
+@pytest.mark.seed("SEED-08")
 def test_what_comes_after_a_cancel_is_no_steering_of_the_dying_turn(examine: Examine) -> None:
     """It opens a turn of its own, as that turn's user message."""
     examine(*case_015())

@@ -64,6 +64,7 @@ def case_052() -> Scenes:
 
 @pytest.mark.case("CASE-052")
 @pytest.mark.clause("A-31", "A-37", "B-06")
+@pytest.mark.seed("SEED-21")
 def test_a_running_listener_that_replaces_the_work_does_not_free_the_waiters(
     examine: Examine,
 ) -> None:
@@ -85,6 +86,7 @@ def case_053() -> Scenes:
 
 @pytest.mark.case("CASE-053")
 @pytest.mark.clause("A-36", "B-02")
+@pytest.mark.seed("SEED-09", "SEED-21")
 def test_a_wait_survives_the_cancel_of_the_work_it_waited_for(examine: Examine) -> None:
     """The waiter is released although no status was announced."""
     examine(*case_053())

@@ -76,6 +76,7 @@ def case_032() -> Scenes:
 
 @pytest.mark.case("CASE-032")
 @pytest.mark.clause("A-11")
+@pytest.mark.seed("SEED-24")
 def test_steering_an_idle_agent_is_sending(examine: Examine) -> None:
     """One turn with one user message and one call of the model."""
     examine(*case_032())

@@ -78,6 +78,7 @@ def test_a_refusal_is_remembered_and_raised_again() -> None:
 
 
 @pytest.mark.clause("A-41", "C-16")
+@pytest.mark.seed("SEED-28")
 def test_an_illegal_move_raises() -> None:
     """A row that asks a small machine for a move it does not have is an error, not a change."""
     unreachable = MACHINE.intern(
@@ -89,6 +90,7 @@ def test_an_illegal_move_raises() -> None:
 
 
 @pytest.mark.clause("A-40", "A-41")
+@pytest.mark.seed("SEED-28")
 def test_no_move_of_the_status_leaves_disposed() -> None:
     """The small machine of the status has no way out of `disposed`."""
     assert all(

@@ -65,6 +65,7 @@ def test_a_callback_that_registers_another_one_has_it_called_at_once() -> None:
 
 
 @pytest.mark.clause("B-112", "B-115")
+@pytest.mark.seed("SEED-16")
 @pytest.mark.parametrize(("stop", "reason"), [("cancel", "r"), ("dispose", "disposed")])
 def test_waiting_for_a_signal_gives_the_reason(stop: str, reason: str) -> None:
     """For every waiter; one that gives up disturbs nobody."""

@@ -226,6 +226,7 @@ def test_a_model_that_is_none_fails_its_step() -> None:
 
 @BESIDE
 @pytest.mark.clause("B-17", "B-44", "B-117")
+@pytest.mark.seed("SEED-16")
 @pytest.mark.parametrize(("stop", "end"), [("cancel", "aborted:r"), ("dispose", "disposed")])
 def test_a_model_that_hangs_is_closed_at_once(stop: str, end: str, *, cooperative: bool) -> None:
     """No time passes: the stream is closed the moment the turn is stopped."""

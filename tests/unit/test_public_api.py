@@ -112,6 +112,7 @@ def test_the_package_exports_exactly_these_names() -> None:
 
 
 @pytest.mark.clause("A-01", "A-49", "A-50", "A-72")
+@pytest.mark.seed("SEED-11", "SEED-12", "SEED-14", "SEED-23")
 @pytest.mark.parametrize("agent", [Agent, LiveAgent])
 def test_the_surface_of_an_agent_is_closed(agent: type) -> None:
     """Nine names; nothing that stops but `cancel`, nothing that ends, removes or keeps."""
@@ -121,6 +122,7 @@ def test_the_surface_of_an_agent_is_closed(agent: type) -> None:
 
 
 @pytest.mark.clause("A-01", "A-49")
+@pytest.mark.seed("SEED-14")
 def test_the_data_of_an_agent_cannot_be_set() -> None:
     """`status`, `options`, `session` and `id` are read-only, and nothing can be added."""
     for name in ("status", "options", "session", "id"):
@@ -131,6 +133,7 @@ def test_the_data_of_an_agent_cannot_be_set() -> None:
 
 
 @pytest.mark.clause("A-26", "A-50", "A-72", "A-21")
+@pytest.mark.seed("SEED-01", "SEED-12", "SEED-17")
 @pytest.mark.parametrize("agent", [Agent, LiveAgent])
 def test_cancel_takes_a_reason_and_nothing_else(agent: type[LiveAgent]) -> None:
     """It is no coroutine, addresses no message, and has no way to keep the queue."""
@@ -141,6 +144,7 @@ def test_cancel_takes_a_reason_and_nothing_else(agent: type[LiveAgent]) -> None:
 
 
 @pytest.mark.clause("A-02", "A-72")
+@pytest.mark.seed("SEED-25")
 @pytest.mark.parametrize("verb", ["send", "steer", "inject"])
 def test_the_verbs_take_content_and_a_source(verb: str) -> None:
     """No id goes in, and they are no coroutines; only `when_idle` is."""
@@ -153,6 +157,7 @@ def test_the_verbs_take_content_and_a_source(verb: str) -> None:
 
 
 @pytest.mark.clause("F-01", "F-32", "A-50", "F-42")
+@pytest.mark.seed("SEED-29", "SEED-30")
 def test_handles_and_registry() -> None:
     """`create` is synchronous and by name only; `dispose` takes nothing and returns at once."""
     parameters = inspect.signature(AgentRegistry.create).parameters

@@ -8,6 +8,8 @@ import pytest
 from .scene import CALL, Scene, call
 from .table import check, rows
 
+pytestmark = pytest.mark.seed("SEED-04")
+
 
 def answered(scene: Scene, do: Callable[[], None]) -> None:
     """Act from a listener of a message with one call."""

@@ -155,6 +155,7 @@ def test_a_listener_that_always_cancels_and_resends_cannot_starve_the_loop() -> 
 
 
 @pytest.mark.clause("A-31", "A-65", "B-02")
+@pytest.mark.seed("SEED-09", "SEED-21")
 def test_a_cancel_itself_releases_nobody() -> None:
     """A waiter for a message that is dropped before its turn is released when the driver parks."""
     with Scene() as scene:
@@ -265,6 +266,7 @@ def test_calls_without_a_step_left_end_max_steps() -> None:
 
 
 @pytest.mark.clause("B-103", "B-35", "A-22")
+@pytest.mark.seed("SEED-10")
 def test_a_cancel_behind_the_end_of_a_turn_is_forgotten() -> None:
     """Cancelled at every instant after `turn/end`, the agent still runs the next prompt."""
     with Scene() as scene:
@@ -284,6 +286,7 @@ def test_a_cancel_behind_the_end_of_a_turn_is_forgotten() -> None:
 
 
 @pytest.mark.clause("A-76", "B-86")
+@pytest.mark.seed("SEED-19")
 def test_a_waiter_waits_for_the_flush() -> None:
     """Neither `idle` nor a release comes before the turn is durable."""
     with Scene() as scene:
