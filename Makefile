@@ -83,7 +83,7 @@ check: $(STAMP) ## lint, format, types, layers, freshness of generated files
 clients: ## drive the ACP bridge with real clients
 	@echo "clients: nothing to run yet; it comes with the ACP bridge"
 
-bench: $(STAMP) ## cost of a turn and heap of an idle agent, as ratios of one run
+bench: $(STAMP) ## what turns, lives, decisions and idle agents cost, as ratios of one run
 	$(PYTEST) -p pytest_benchmark.plugin tests/benchmarks
 
 docs: $(STAMP) ## write specs/generated: the declaration, the records, which test checks what
