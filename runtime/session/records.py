@@ -118,7 +118,7 @@ def _freeze_fields(declared: RecordType, data: dict[str, Any], limits: Limits) -
     for name, value in data.items():
         expected = classes.get(name)
         if type(value) is not expected or type(name) is not str:
-            value = _freeze_field(declared, name, value, limits)  # noqa: PLW2901 - its frozen form
+            value = _freeze_field(declared, name, value, limits)  # noqa: PLW2901  # its frozen form
             dict.__setitem__(frozen_data, name, value)
         # Nearly all fields are one of these; looking up how to measure them costs more than this.
         if expected is int and 0 <= value <= INTEGER_MAX:
@@ -136,7 +136,7 @@ def _freeze_fields(declared: RecordType, data: dict[str, Any], limits: Limits) -
     return frozen_data
 
 
-def _freeze_field(declared: RecordType, name: object, value: object, limits: Limits) -> Any:  # noqa: ANN401 - any JSON
+def _freeze_field(declared: RecordType, name: object, value: object, limits: Limits) -> Any:  # noqa: ANN401  # any JSON
     expected = declared.classes.get(name) if type(name) is str else None
     if expected is None or _FROZEN.get(type(value)) is not expected:
         raise _misfit(declared, name, value)
@@ -150,7 +150,7 @@ def _measure_field(declared: RecordType, name: str, value: object) -> int:
         raise InvalidContentError(f"{declared.name}.{name} {unfit}") from None
 
 
-def _check_value(path: str, declared: Field, value: Any) -> None:  # noqa: ANN401 - any JSON
+def _check_value(path: str, declared: Field, value: Any) -> None:  # noqa: ANN401  # any JSON
     if declared.kind == "array":
         check_blocks(value, path)
     elif value not in declared.choices:

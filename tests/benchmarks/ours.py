@@ -46,8 +46,8 @@ class NoOpModel:
 
     async def stream(
         self,
-        request: ModelRequest,  # noqa: ARG002 - it is not read
-        signal: AbortSignalLike,  # noqa: ARG002 - there is nothing to abort
+        request: ModelRequest,  # noqa: ARG002  # it is not read
+        signal: AbortSignalLike,  # noqa: ARG002  # there is nothing to abort
     ) -> AsyncIterator[Chunk]:
         """Say `ok` and stop."""
         yield TextDelta("ok")

@@ -147,7 +147,7 @@ def prompts_joined(patch: pytest.MonkeyPatch) -> None:
             if messages and messages[-1].role == message.role == "user":
                 text = f"{messages[-1].text}\n{message.text}"
                 content = freeze_json([{"type": "text", "text": text}], what="content")
-                message = evolve(message, content=content)  # noqa: PLW2901 - the joined one
+                message = evolve(message, content=content)  # noqa: PLW2901  # the joined one
                 messages.pop()
             messages.append(message)
         core.turn.request = evolve(core.turn.request, messages=messages)
@@ -184,9 +184,9 @@ def second_dispose_returns_at_once(patch: pytest.MonkeyPatch) -> None:
     dispose = AgentHandle.dispose
 
     def hasty(handle: AgentHandle) -> Teardown:
-        if handle._teardown is None:  # noqa: SLF001 - the part that is broken
+        if handle._teardown is None:  # noqa: SLF001  # the part that is broken
             return dispose(handle)
-        core = handle._core  # noqa: SLF001 - the part that is broken
+        core = handle._core  # noqa: SLF001  # the part that is broken
         teardown = Teardown("a hasty end", core.loop, lambda: core.own_tasks)
         teardown.start([])
         return teardown

@@ -51,7 +51,7 @@ def use(alter: Callable[[Row], Row | None]) -> None:
     PLANTED.set(Machine(table=filter(None, altered)))
 
 
-def change(chosen: Choice, **values: Any) -> None:  # noqa: ANN401 - whatever a row may have
+def change(chosen: Choice, **values: Any) -> None:  # noqa: ANN401  # whatever a row may have
     """Use a table in which the chosen rows have other values; with none, they are gone."""
 
     def alter(row: Row) -> Row | None:

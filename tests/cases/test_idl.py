@@ -147,7 +147,7 @@ class _BrokenClock:
 def _break_next_append(world: World) -> None:
     # The first thing an append needs from outside is the time.
     log = world.core().log
-    log._clock = _BrokenClock(log._clock)  # noqa: SLF001 - no other way in
+    log._clock = _BrokenClock(log._clock)  # noqa: SLF001  # no other way in
 
 
 def case_058() -> Scenes:

@@ -130,9 +130,9 @@ def test_firing_remembers_nothing() -> None:
 def test_the_library_adds_no_transitions_of_its_own() -> None:
     """The automatic `to_...` triggers would let anyone leave `disposed`."""
     own = Machine()
-    driver = own._driver  # noqa: SLF001 - the library is behind the machine on purpose
+    driver = own._driver  # noqa: SLF001  # the library is behind the machine on purpose
     assert set(driver.events) == {row.on.value for row in own.table}
-    for name, region in own._regions.items():  # noqa: SLF001 - the library is behind the machine
+    for name, region in own._regions.items():  # noqa: SLF001  # the library is behind the machine
         assert set(region.events) == {move.name for move in REGIONS[name]}
 
 
@@ -141,7 +141,7 @@ def test_the_library_knows_no_agent() -> None:
     own = Machine()
     for shape in (own.initial, own.decide(own.initial, Input.SEND).shape):
         own.decide(shape, Input.CANCEL)
-    libraries = (own._driver, *own._regions.values())  # noqa: SLF001 - behind the machine on purpose
+    libraries = (own._driver, *own._regions.values())  # noqa: SLF001  # behind the machine on purpose
     assert [library.models for library in libraries] == [[], [], [], []]
     assert [library.has_queue for library in libraries] == [False] * 4
 

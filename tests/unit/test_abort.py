@@ -180,10 +180,10 @@ def test_a_signal_forgets_whoever_waits_no_longer() -> None:
         signal = AbortAuthority().signal
         waiter = stage.spawn(_wait(signal), "waits")
         stage.run_until_quiet()
-        assert len(signal._waiters) == 1  # noqa: SLF001 - the inside
+        assert len(signal._waiters) == 1  # noqa: SLF001  # the inside
         waiter.cancel()
         stage.run_until_quiet()
-        assert signal._waiters == []  # noqa: SLF001 - the inside
+        assert signal._waiters == []  # noqa: SLF001  # the inside
 
 
 @pytest.mark.clause("B-117", "B-120", "B-121")

@@ -158,7 +158,7 @@ def test_every_record_is_looked_at_once() -> None:
     class Counted(list[Record]):
         reads = 0
 
-        def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - as its base has it
+        def __getitem__(self, index: Any) -> Any:  # noqa: ANN401  # as its base has it
             Counted.reads += 1
             return super().__getitem__(index)
 
@@ -242,7 +242,7 @@ def injection(log: SessionLog) -> None:
 @pytest.mark.clause("D-30")
 def test_the_header_is_beside_the_log_and_fixed() -> None:
     """It is not a record, and nothing is derived from it."""
-    header = SessionHeader(id="s", created_ms=1, cwd="/tmp", parent="p", seed_length=3)  # noqa: S108 - a text
+    header = SessionHeader(id="s", created_ms=1, cwd="/tmp", parent="p", seed_length=3)  # noqa: S108  # a text
     session = SessionLog(header, clock=StoppedClock()).session
     assert (session.id, session.header) == ("s", header)
     assert (header.format_version, len(session.events), session.messages()) == (0, 0, [])

@@ -112,7 +112,7 @@ def test_whoever_gives_up_an_exchange_takes_nothing_back() -> None:
     [(None, "A", AgentDisposedError), (None, "", InvalidContentError), (7, "A", CallerError)],
 )
 def test_an_exchange_refuses_like_send(
-    agent: Any,  # noqa: ANN401 - the point
+    agent: Any,  # noqa: ANN401  # the point
     content: str,
     error: type[Exception],
 ) -> None:

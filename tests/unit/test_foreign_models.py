@@ -179,7 +179,7 @@ def test_a_model_that_reports_its_abort_after_a_cancel_is_aborted(*, cooperative
     ids=repr,
 )
 def test_a_model_that_yields_garbage_fails_its_step(
-    garbage: Any,  # noqa: ANN401 - the point
+    garbage: Any,  # noqa: ANN401  # the point
     *,
     cooperative: bool,
 ) -> None:

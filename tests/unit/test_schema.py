@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from runtime import Finish, FinishKind, ModelError, Record, TextDelta, Usage
 from runtime.__main__ import main
@@ -18,8 +19,7 @@ from runtime.session.schema import record_schema, record_to_json
 from tests.house.record_page import example
 from tests.unit.windows.scene import CALL, Scene
 
-jsonschema = pytest.importorskip("jsonschema")
-VALIDATOR: Final = jsonschema.Draft202012Validator(record_schema())
+VALIDATOR: Final = Draft202012Validator(record_schema())
 
 EXAMPLE: Final = example()
 FIRST: Final = {name: next(each for each in EXAMPLE if each.type == name) for name in RECORD_TYPES}
@@ -51,7 +51,7 @@ def is_accepted_by_the_log(changed: dict[str, Any]) -> bool:
 
 def is_accepted_by_the_schema(changed: dict[str, Any]) -> bool:
     """Whether the schema describes a record."""
-    return bool(VALIDATOR.is_valid(changed))
+    return VALIDATOR.is_valid(changed)
 
 
 def conversation() -> Iterator[Record]:
@@ -84,8 +84,8 @@ def conversation() -> Iterator[Record]:
 
 def test_the_schema_is_one() -> None:
     """It follows the rules of its own dialect, and nothing in it is left open."""
-    jsonschema.Draft202012Validator.check_schema(record_schema())
-    assert record_schema()["$schema"] == jsonschema.Draft202012Validator.META_SCHEMA["$id"]
+    Draft202012Validator.check_schema(record_schema())
+    assert record_schema()["$schema"] == Draft202012Validator.META_SCHEMA["$id"]
     assert not is_accepted_by_the_schema(as_json(EXAMPLE[0]) | {"extra": 1})
 
 
@@ -234,8 +234,8 @@ def test_a_schema_that_is_too_strict_or_too_lax_is_seen() -> None:
     whole = as_json(FIRST["turn/end"])
     strict, lax = record_schema(), record_schema()
     strict["$defs"]["turn-end"]["properties"]["data"]["required"].append("error")
-    assert not jsonschema.Draft202012Validator(strict).is_valid(whole)
+    assert not Draft202012Validator(strict).is_valid(whole)
     lax["$defs"]["turn-end"]["properties"]["data"]["additionalProperties"] = True
     damaged = whole | {"data": whole["data"] | {"extra": 1}}
-    assert jsonschema.Draft202012Validator(lax).is_valid(damaged)
+    assert Draft202012Validator(lax).is_valid(damaged)
     assert not is_accepted_by_the_log(damaged)

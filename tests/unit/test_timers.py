@@ -34,7 +34,7 @@ def test_a_turn_that_was_stopped_in_time_counts_only_its_flush() -> None:
         scene.a.cancel("r")
         scene.quiet()
         assert scene.trace()[-1] == "TE{aborted:r}"
-        timers = [each for each in scene.stage.loop._timers if not each[2].cancelled()]  # noqa: SLF001 - the inside
+        timers = [each for each in scene.stage.loop._timers if not each[2].cancelled()]  # noqa: SLF001  # the inside
         assert [each[0] for each in timers] == [began + 2.0]
         scene.open("flush")
         assert scene.stage.loop.next_timer() is None

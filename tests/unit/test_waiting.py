@@ -65,7 +65,7 @@ def test_a_cancelled_waiter_is_removed() -> None:
         scene.quiet()
         gone.cancel()
         scene.quiet()
-        waiters = scene.a._core.waiters  # type: ignore[attr-defined]  # noqa: SLF001 - the inside
+        waiters = scene.a._core.waiters  # type: ignore[attr-defined]  # noqa: SLF001  # the inside
         assert len(waiters) == 1
         scene.settle()
         assert gone.cancelled()

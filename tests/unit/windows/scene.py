@@ -156,15 +156,15 @@ class Scene:
         stage: The stage.
     """
 
-    def __init__(  # noqa: PLR0913 - all optional, all by name
+    def __init__(  # noqa: PLR0913  # all optional, all by name
         self,
         *,
         machine: Machine = MACHINE,
         cooperative: bool = True,
-        limits: Limits = Limits(),  # noqa: B008 - frozen
+        limits: Limits = Limits(),  # noqa: B008  # frozen
         model: object = None,
         agents: Iterable[str] = ("a",),
-        options: AgentOptions = AgentOptions(),  # noqa: B008 - frozen
+        options: AgentOptions = AgentOptions(),  # noqa: B008  # frozen
         configured: Iterable[ConfiguredAgent] = (),
     ) -> None:
         self.stage = Stage()
@@ -216,7 +216,7 @@ class Scene:
 
     # -- The agents --------------------------------------------------------------------------------
 
-    def create(self, agent: str, options: AgentOptions = AgentOptions()) -> Agent:  # noqa: B008 - frozen
+    def create(self, agent: str, options: AgentOptions = AgentOptions()) -> Agent:  # noqa: B008  # frozen
         """Make one more agent; its session has the same id."""
         return self.adopt(self.rt.agents.create(agent_id=agent, options=options))
 
@@ -327,7 +327,7 @@ class Scene:
             self._acts.remove(entry)
             entry[2]()
 
-    async def _flush(self, notice: Any) -> None:  # noqa: ANN401 - a notice
+    async def _flush(self, notice: Any) -> None:  # noqa: ANN401  # a notice
         if await self.stage.gate("flush") == "error":
             self.note("FLUSH!", notice.session.id)
             raise OSError("the stage's disk is full")
@@ -370,5 +370,5 @@ def _record(record: Record) -> str:
     return f"{short}({text_of(data['content'])})" if short in ("UM", "SM", "CM") else short
 
 
-def _dropped(notice: Any) -> str:  # noqa: ANN401 - a notice
+def _dropped(notice: Any) -> str:  # noqa: ANN401  # a notice
     return f"-{text_of(notice.content)}{{{notice.cause}:{notice.reason}}}"

@@ -1,5 +1,5 @@
 """Before a turn is open: PARKED, WOKEN and ANNOUNCE_RUNNING."""
-# ruff: noqa: E501 - a row of a table is one line
+# ruff: noqa: E501  # a row of a table is one line
 
 from collections.abc import Callable
 

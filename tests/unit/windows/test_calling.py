@@ -1,5 +1,5 @@
 """The reply asks for tools: RESULT, CHECKPOINT, TOOL_CALL; no tool is known, so none has a body."""
-# ruff: noqa: E501 - a row of a table is one line
+# ruff: noqa: E501  # a row of a table is one line
 
 from collections.abc import Callable
 

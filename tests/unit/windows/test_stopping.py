@@ -1,5 +1,5 @@
 """Inside the stop itself: abort callbacks, and the announcements that a stop causes."""
-# ruff: noqa: E501 - a row of a table is one line
+# ruff: noqa: E501  # a row of a table is one line
 
 from collections.abc import Callable
 
