@@ -76,10 +76,7 @@ def test_waiting_for_a_signal_gives_the_reason(stop: str, reason: str) -> None:
         waiters = [scene.stage.spawn(_wait(signal), f"w{n}") for n in range(2)]
         scene.quiet()
         waiters[0].cancel()
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.handle().dispose()
+        scene.stop(stop)
         scene.settle()
         assert waiters[1].result() == reason
         assert scene.stage.complete(_wait(signal)) == reason
@@ -112,15 +109,8 @@ def test_every_turn_has_a_signal_of_its_own() -> None:
 @pytest.mark.parametrize("head", ["TE", "idle"])
 def test_nothing_fires_the_signal_of_a_turn_that_has_ended(stop: str, head: str) -> None:
     """The authority is retired in the stretch that writes `turn/end`."""
-
-    def act() -> None:
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.handle().dispose()
-
     with Scene() as scene:
-        scene.at(head, act)
+        scene.at(head, lambda: scene.stop(stop))
         scene.ask("A")
         scene.settle()
         assert not scene.signals[0].is_aborted

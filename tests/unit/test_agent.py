@@ -237,10 +237,7 @@ def test_every_change_is_complete_before_foreign_code_runs(stop: str, status: st
         scene.a.steer("S")
         scene.at("abort", look)
         scene.at(status, look)
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.dispose()
+        scene.stop(stop)
         reason = "r" if stop == "cancel" else "disposed"
         assert found == [(status, 0, 0, reason)] * 2
         scene.settle()
@@ -350,10 +347,7 @@ def test_stopping_one_agent_leaves_its_siblings_alone(stop: str) -> None:
         scene.ask("A", agent="a")
         scene.ask("A", agent="b")
         scene.quiet()
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.dispose()
+        scene.stop(stop)
         scene.settle()
         scene.expect("running [A] idle W", "b")
         assert "abort" in scene.trace("a")

@@ -46,10 +46,7 @@ def test_a_discarded_message_returns_at_once(stop: str) -> None:
     with Scene() as scene:
         first = asking(scene)
         second = asking(scene, "B")
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.dispose()
+        scene.stop(stop)
         scene.stage.tick(12)
         reason = "r" if stop == "cancel" else "disposed"
         scene.settle()

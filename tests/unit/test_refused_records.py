@@ -84,10 +84,7 @@ def test_a_stop_beside_an_unopened_turn(stop: str, head: str) -> None:
 
     def act() -> None:
         scene.a.send("B")
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.handle().dispose()
+        scene.stop(stop)
 
     with Scene() as scene:
         refuse(scene, "turn/start")

@@ -11,9 +11,7 @@ from tests.unit.windows.scene import Scene
 def test_a_stopped_turn_leaves_no_timer(stop: str, where: str) -> None:
     """Neither the deadline of the turn nor the one of its flush is still counting."""
     with Scene() as scene:
-        scene.at(
-            where, lambda: scene.a.cancel("r") if stop == "cancel" else scene.handle().dispose()
-        )
+        scene.at(where, lambda: scene.stop(stop))
         scene.ask("A")
         scene.quiet()
         if where == "model":

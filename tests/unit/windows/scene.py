@@ -21,6 +21,8 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self
 
+import pytest
+
 import runtime
 from runtime import (
     AGENT_DISCARDED,
@@ -55,7 +57,7 @@ from statemachine.conformance.stage.stage import Stage
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-__all__ = ["CALL", "CUT", "FAILS", "Scene", "StageModel", "call", "spelled"]
+__all__ = ["CALL", "CUT", "EITHER_TASK", "FAILS", "Scene", "StageModel", "call", "spelled"]
 
 Reply = tuple[Chunk | BaseException, ...]
 
@@ -66,6 +68,10 @@ CUT: Final[Reply] = (TextDelta("1"), TextDelta("2"), Finish(FinishKind.MAX_TOKEN
 """A reply that ran out of tokens."""
 FAILS: Final[Reply] = (runtime.ModelError("the model is out of order", code="out"),)
 """A reply that fails before its first chunk."""
+EITHER_TASK: Final = pytest.mark.parametrize(
+    "cooperative", [True, False], ids=["on the task", "beside it"]
+)
+"""Runs a test with a model on the driver's own task, and with one on a task beside it."""
 
 _TURN: Final = "TS {} SS CH CH AM SE TE{{completed}} FLUSH"
 _SHORT: Final = {
@@ -248,6 +254,14 @@ class Scene:
         teardown = self.handle(agent).dispose()
         self.stage.spawn(self._end(teardown, agent), f"end of {agent}")
         return teardown
+
+    def stop(self, how: str) -> None:
+        """Stop the agent `a`: `cancel` with the reason `r`, or `dispose` and look no further."""
+        if how == "cancel":
+            self.a.cancel("r")
+        else:
+            assert how == "dispose"
+            self.handle().dispose()
 
     async def _end(self, teardown: Teardown, agent: str) -> None:
         await teardown

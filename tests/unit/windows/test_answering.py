@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from .scene import Scene
+from .scene import EITHER_TASK, Scene
 from .table import check, rows
 
 pytestmark = pytest.mark.seed("SEED-04")
@@ -97,10 +97,8 @@ RESULT = """
     send+dispose    abort disposed -B{disposed:disposed} SE TE{disposed} FLUSH W gone END
 """
 
-BOTH_KINDS = pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
 
-
-@BOTH_KINDS
+@EITHER_TASK
 @pytest.mark.clause("B-17", "B-44", "B-47", "B-48", "B-51", "B-58", "A-27", "A-31", "A-33", "B-118")
 @pytest.mark.seed("SEED-03", "SEED-27", "SEED-34")
 @pytest.mark.parametrize(("name", "trace"), rows(STREAM))
@@ -109,7 +107,7 @@ def test_while_the_model_is_silent(name: str, trace: str, *, cooperative: bool) 
     check(asked, "running TS UM(A) SS", name, trace, cooperative=cooperative)
 
 
-@BOTH_KINDS
+@EITHER_TASK
 @pytest.mark.clause("B-17", "B-44", "A-26", "A-69", "B-118")
 @pytest.mark.parametrize(("name", "trace"), rows(STREAM))
 def test_from_inside_the_model(name: str, trace: str, *, cooperative: bool) -> None:
@@ -117,7 +115,7 @@ def test_from_inside_the_model(name: str, trace: str, *, cooperative: bool) -> N
     check(in_the_model, "running TS UM(A) SS model", name, trace, cooperative=cooperative)
 
 
-@BOTH_KINDS
+@EITHER_TASK
 @pytest.mark.clause("B-17", "B-18", "B-44", "B-59")
 @pytest.mark.seed("SEED-03")
 @pytest.mark.parametrize(("name", "trace"), rows(FIRST_CHUNK))
@@ -126,7 +124,7 @@ def test_inside_the_notification_of_a_chunk(name: str, trace: str, *, cooperativ
     check(first_chunk, "running TS UM(A) SS CH", name, trace, cooperative=cooperative)
 
 
-@BOTH_KINDS
+@EITHER_TASK
 @pytest.mark.clause("B-19", "B-44")
 @pytest.mark.parametrize(("name", "trace"), rows(LAST_CHUNK))
 def test_inside_the_last_chunk(name: str, trace: str, *, cooperative: bool) -> None:

@@ -5,7 +5,7 @@ import pytest
 from runtime import Limits, ModelError, Status
 from statemachine import Window
 
-from .scene import CALL, CUT, FAILS, Scene, call
+from .scene import CALL, CUT, EITHER_TASK, FAILS, Scene, call
 
 DONE = "running TS UM(A) SS CH CH AM SE TE{completed}"
 
@@ -205,16 +205,9 @@ def test_a_failure_that_a_stop_overtakes_is_not_reported(
     stop: str, ending: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The step failed, and a listener of its `step/end` stops: logged, not announced."""
-
-    def act() -> None:
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.handle().dispose()
-
     with Scene() as scene:
         scene.replies = [FAILS]
-        scene.at("SE", act)
+        scene.at("SE", lambda: scene.stop(stop))
         scene.ask("A")
         scene.settle()
         assert "ERR(1)" not in scene.trace()
@@ -223,7 +216,7 @@ def test_a_failure_that_a_stop_overtakes_is_not_reported(
 
 
 @pytest.mark.clause("B-97", "B-20")
-@pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
+@EITHER_TASK
 def test_a_model_that_fails_because_it_was_stopped_is_not_reported(
     caplog: pytest.LogCaptureFixture, *, cooperative: bool
 ) -> None:
