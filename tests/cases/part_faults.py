@@ -14,8 +14,9 @@ from runtime.session.content import freeze_json
 from runtime.teardown import Teardown
 from runtime.turn import Context, Offer, Stop
 from statemachine import Command, Decision, Input, Queues, Shape, Window
+from tests.mutants.planting import remove
 
-from .planting import change, fault
+from .planting import fault, use
 from .row_faults import BEFORE_A_STEP
 
 if TYPE_CHECKING:
@@ -118,8 +119,12 @@ def reason_lost(patch: pytest.MonkeyPatch) -> None:
 def nobody_is_interrupted(patch: pytest.MonkeyPatch) -> None:
     """A step opens behind a stop, its model is asked, and its stream runs to the end."""
     chosen = (Window.STEP_START, Window.REQUEST, *BEFORE_A_STEP)
-    change(
-        lambda row: row.on is Input.DONE and row.where[0] in chosen and row.when.name == "stopped"
+    use(
+        remove(
+            lambda row: (
+                row.on is Input.DONE and row.where[0] in chosen and row.when.name == "stopped"
+            )
+        )
     )
 
     async def to_the_end(body: Coroutine[Any, Any, object], _: AbortAuthority) -> None:
