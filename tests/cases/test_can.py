@@ -4,15 +4,9 @@ import pytest
 
 from statemachine.conformance.stage.schedules import Actor, Scenario
 
+from .cast import OWNER, Scenes, a_runs
 from .conftest import Examine
 from .world import GRACE_S, HELD, Act, World, act, actor, scene
-
-Scenes = tuple[Scenario[World], ...]
-
-
-def a_runs(world: World) -> None:
-    """Send A; setting up ends with the model being asked."""
-    world.send("A")
 
 
 def case_001() -> Scenes:
@@ -325,7 +319,7 @@ def case_017() -> Scenes:
     user = actor("user", lambda w: w.cancel("stop"), lambda w: w.send("B"))
     return (
         stubborn("a stubborn model is cancelled", user, check),
-        stubborn("a stubborn model is disposed", actor("owner", World.dispose), reported),
+        stubborn("a stubborn model is disposed", OWNER, reported),
     )
 
 

@@ -4,15 +4,9 @@ import pytest
 
 from statemachine.conformance.stage.schedules import Scenario
 
+from .cast import OWNER, Scenes, a_runs
 from .conftest import Examine
 from .world import GRACE_S, HELD, World, actor, scene
-
-Scenes = tuple[Scenario[World], ...]
-
-
-def a_runs(world: World) -> None:
-    """Send A; setting up ends with the model being asked."""
-    world.send("A")
 
 
 def case_063() -> Scenes:
@@ -39,7 +33,7 @@ def case_063() -> Scenes:
     return (
         scene(
             "two disposals",
-            actor("owner", World.dispose),
+            OWNER,
             actor("host", World.dispose),
             before=listened,
             answers={"A": HELD},
@@ -132,7 +126,7 @@ def case_077() -> Scenes:
         ),
         scene(
             "send from the discards",
-            actor("owner", World.dispose),
+            OWNER,
             before=queued,
             answers={"A": HELD},
             check=nothing_taken,

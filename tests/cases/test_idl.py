@@ -6,10 +6,9 @@ from attrs import define
 from runtime.ports import Clock
 from statemachine.conformance.stage.schedules import Scenario
 
+from .cast import Scenes
 from .conftest import Examine
 from .world import Act, World, act, actor, scene
-
-Scenes = tuple[Scenario[World], ...]
 
 
 def send_a(world: World) -> None:

@@ -4,15 +4,9 @@ import pytest
 
 from statemachine.conformance.stage.schedules import Scenario
 
+from .cast import Scenes, a_runs
 from .conftest import Examine
 from .world import HELD, Act, World, act, actor, scene
-
-Scenes = tuple[Scenario[World], ...]
-
-
-def a_runs(world: World) -> None:
-    """Send A; setting up ends with the model being asked."""
-    world.send("A")
 
 
 def case_031() -> Scenes:

@@ -7,9 +7,9 @@ import pytest
 from statemachine.conformance.stage.schedules import search
 
 from . import part_faults, row_faults, test_can, test_dsp, test_idl, test_que
+from .cast import Scenes
 from .conftest import told_cases
 from .planting import FAULTS, planted
-from .test_can import Scenes
 
 # Imported for what they list.
 _FAULTY: Final = (row_faults, part_faults)
