@@ -104,7 +104,7 @@ class ArgumentChecker:
 def _collect(errors: "Iterable[ValidationError]", found: list[str]) -> None:
     for error in islice(errors, _VIOLATIONS_MAX):
         sentence = f"arguments{error.json_path[1:]}: {error.message}"
-        found.append(_clipped(sentence))  # noqa: PERF401  # what was found before a failure stays
+        found.append(_clipped(sentence))
 
 
 def _compile(schema: dict[str, Any]) -> "Validator":
@@ -136,8 +136,8 @@ def _check_references(root: "Resource[Any]", resolver: "Resolver[Any]") -> None:
         reference = contents.get("$ref") if isinstance(contents, dict) else None
         if reference is not None and attempt(resolver.lookup, reference) is not None:
             raise InvalidContentError(f"$ref {reference!r} points to nothing inside it")
-        for inner in resource.subresources():
-            pending.append((inner, resolver.in_subresource(inner)))
+        inner = resource.subresources()
+        pending.extend((each, resolver.in_subresource(each)) for each in inner)
 
 
 def _told(error: Exception) -> str:
