@@ -5,7 +5,7 @@
 
 from typing import Final, Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from statemachine import Ending
 
@@ -115,15 +115,16 @@ RECORD_TYPES: Final[dict[str, RecordType]] = {
         ),
         RecordType(
             name="steering/message",
-            story="A message that joined the running turn; written by the driver at the end of a "
-            "step.",
-            fields=_PROMPT,
+            story="A message that joined the running turn, or what a vote for another step tells "
+            "the model; written by the driver between two requests.",
+            # Only what was accepted has an id.
+            fields=(_TURN, evolve(_MESSAGE_ID, is_required=False), _CONTENT, _SOURCE),
             is_message=True,
         ),
         RecordType(
             name="context/message",
-            story="Context for the model that is no message; written by an injection, and by the "
-            "driver for an interceptor that attached or continued with it.",
+            story="Context beside the messages; written by an injection, and by the driver for an "
+            "interceptor that attached it.",
             fields=(_TURN, _CONTENT, _SOURCE),
             is_message=True,
         ),
