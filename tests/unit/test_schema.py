@@ -11,11 +11,24 @@ from jsonschema import Draft202012Validator
 
 from runtime import Finish, FinishKind, ModelError, Record, TextDelta, Usage
 from runtime.__main__ import main
+from runtime.context import Proceed
 from runtime.errors import InvalidContentError, InvalidRecordError
-from runtime.session.content import INTEGER_MAX
+from runtime.seams import (
+    PROMPT_SUBMIT,
+    TURN_CONTINUE,
+    Allow,
+    Block,
+    Continue,
+    Moment,
+    PromptSubmission,
+    PromptVerdict,
+    Vote,
+)
+from runtime.session.content import INTEGER_MAX, text_of
 from runtime.session.log import Draft, SessionHeader, SessionLog
 from runtime.session.record_types import RECORD_TYPES
 from runtime.session.schema import record_schema, record_to_json
+from runtime.tools import Tool, ToolResult, ToolUse
 from tests.house.record_page import example
 from tests.unit.windows.scene import CALL, Scene
 
@@ -54,13 +67,41 @@ def is_accepted_by_the_schema(changed: dict[str, Any]) -> bool:
     return VALIDATOR.is_valid(changed)
 
 
+async def submit(asked: PromptSubmission, proceed: Proceed[PromptVerdict]) -> PromptVerdict:
+    """Refuse one prompt, and attach context to another."""
+    text = text_of(asked.content)
+    if text == "bad":
+        return Block("no")
+    return Allow(context=("attached",)) if text == "more" else await proceed()
+
+
+async def vote(asked: Moment, proceed: Proceed[Vote]) -> Vote:
+    """Let one agent take another step, for a reason."""
+    return Continue("go on") if asked.agent.id == "goes on" and asked.step == 1 else await proceed()
+
+
+async def run(_: object, use: ToolUse) -> ToolResult:
+    """Answer a call for people and for programs."""
+    return ToolResult(content=f"ran {use.name}", meta={"n": 1})
+
+
 def conversation() -> Iterator[Record]:
-    """Return the logs of agents that meet calls, steering, context, failures and stops."""
-    with Scene(agents=("calls", "steered", "fails", "stopped", "ended")) as scene:
-        scene.replies = [
-            (TextDelta("1"), *CALL, Usage({"tokens": 3}), Finish(FinishKind.TOOL_CALLS)),
-        ]
+    """Return the logs of agents that meet calls, steering, interceptors, failures and stops."""
+    agents = ("calls", "steered", "fails", "stopped", "ended", "goes on")
+    called = (TextDelta("1"), *CALL, Usage({"tokens": 3}), Finish(FinishKind.TOOL_CALLS))
+    with Scene(agents=agents) as scene:
+        context = scene.rt.context
+        context.on(PROMPT_SUBMIT, submit)
+        context.on(TURN_CONTINUE, vote)
+        tool = Tool(name="tool", description="Runs.", parameters={"type": "object"}, execute=run)
+        assert scene.rt.roster is not None
+        scene.rt.roster.cores["calls"].around.tools.register(context, tool)
+        scene.replies = [called]
         scene.ask("A", agent="calls")
+        scene.settle()
+        scene.ask("bad", "more", agent="goes on")
+        scene.settle()
+        scene.ask("bad", agent="goes on")
         scene.settle()
         scene.ask("A", agent="steered")
         scene.quiet()
@@ -78,7 +119,7 @@ def conversation() -> Iterator[Record]:
         scene.quiet()
         scene.dispose("ended")
         scene.settle()
-        for agent in ("calls", "steered", "fails", "stopped", "ended"):
+        for agent in agents:
             yield from scene.records(agent)
 
 
@@ -100,8 +141,9 @@ def test_what_the_runtime_writes_is_described() -> None:
     records = list(conversation())
     for record in records:
         VALIDATOR.validate(as_json(record))
-    # Only an interceptor blocks a prompt.
-    assert RECORD_TYPES.keys() - {each.type for each in records} <= {"prompt/blocked"}
+    assert {each.type for each in records} == RECORD_TYPES.keys()
+    told = {name for each in records if each.type in RECORD_TYPES for name in each.data}
+    assert told == {each.name for declared in RECORD_TYPES.values() for each in declared.fields}
 
 
 def test_the_example_shows_every_type_and_is_described() -> None:
