@@ -203,6 +203,7 @@ def test_a_placement_or_sources_in_the_wrong_place_are_refused_by_both(name: str
         "text",
         {},
         {"type": 1},
+        {"text": "x", "call_id": "c", "name": "n", "arguments": "{}"},
         {"type": "text"},
         {"type": "reasoning", "text": None},
         {"type": "tool-call", "call_id": "c", "name": "n"},
