@@ -13,20 +13,11 @@ from runtime.session.derive import messages
 from runtime.session.log import Draft, SessionHeader, SessionLog
 from runtime.session.records import Record
 
+from .clocks import SetClock
+
 SOURCE = {"kind": "user"}
 TRIGGER = {"kind": "message", "source": SOURCE}
 CONTENT = [{"type": "text", "text": "x"}]
-
-
-class SetClock:
-    """A clock that tells what the test says."""
-
-    def __init__(self) -> None:
-        self.time_ms = 1_000
-
-    def now_ms(self) -> int:
-        """Tell the time that was set."""
-        return self.time_ms
 
 
 def new_log(**options: Any) -> SessionLog:  # noqa: ANN401  # handed on

@@ -32,6 +32,8 @@ from runtime.tools import Tool, ToolResult, ToolUse
 from tests.house.record_page import example
 from tests.unit.windows.scene import CALL, Scene
 
+from .clocks import SetClock
+
 VALIDATOR: Final = Draft202012Validator(record_schema())
 
 EXAMPLE: Final = example()
@@ -47,13 +49,8 @@ def as_json(record: Record) -> Any:  # noqa: ANN401  # any JSON
 
 def is_accepted_by_the_log(changed: dict[str, Any]) -> bool:
     """Whether a record may stand where the example has the one with its seq."""
-
-    class Stopped:
-        def now_ms(self) -> int:
-            return 0
-
     before = EXAMPLE[: changed["seq"]]
-    log = SessionLog(SessionHeader(id="s", created_ms=0), clock=Stopped(), seed=before)
+    log = SessionLog(SessionHeader(id="s", created_ms=0), clock=SetClock(), seed=before)
     given = {name: changed.get(name) for name in ("placement", "sources")}
     try:
         log.append_many([Draft(type=changed["type"], data=changed["data"], **given)])

@@ -9,18 +9,12 @@ from runtime.limits import DEFAULT_LIMITS
 from runtime.session.records import Record
 from runtime.session.store import Sessions
 
+from .clocks import SetClock
+
 if TYPE_CHECKING:
     from runtime.session.log import Session
 
 pytestmark = pytest.mark.seed("SEED-37")
-
-
-class Stopped:
-    """A clock that stands still."""
-
-    def now_ms(self) -> int:
-        """Always the same."""
-        return 7
 
 
 class Store:
@@ -28,7 +22,7 @@ class Store:
 
     def __init__(self) -> None:
         self.told: list[Session] = []
-        self.sessions = Sessions(Stopped(), DEFAULT_LIMITS, self.told.append)
+        self.sessions = Sessions(SetClock(7), DEFAULT_LIMITS, self.told.append)
 
 
 @pytest.mark.clause("D-33", "D-30")

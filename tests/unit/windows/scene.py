@@ -51,6 +51,7 @@ from runtime import (
 )
 from runtime.model import AbortSignalLike, Chunk
 from runtime.session.content import text_of
+from runtime.subject import StageClock, StageIdentifiers
 from statemachine import MACHINE, Machine
 from statemachine.conformance.stage.stage import Stage
 
@@ -134,22 +135,6 @@ class StageModel:
             yield piece
 
 
-class _Clock:
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
-
-    def now_ms(self) -> int:
-        return int(self.stage.now * 1_000)
-
-
-class _Identifiers:
-    made = 0
-
-    def new_id(self) -> str:
-        self.made += 1
-        return f"id-{self.made}"
-
-
 class Scene:
     """A runtime on a stage, with one agent `a` unless told otherwise.
 
@@ -187,8 +172,8 @@ class Scene:
             models={"stage": chosen},  # type: ignore[dict-item]  # tests give bad ones, too
             default_model="stage",
             limits=limits,
-            clock=_Clock(self.stage),
-            identifiers=_Identifiers(),
+            clock=StageClock(self.stage),
+            identifiers=StageIdentifiers(),
             machine=machine,
             agents=configured,
         )
