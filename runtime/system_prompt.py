@@ -7,7 +7,6 @@ a turn without it would be another one, so its failure is that turn's.
 
 from collections.abc import Callable
 from inspect import iscoroutinefunction
-from itertools import count
 
 from attrs import define, field, frozen
 
@@ -37,7 +36,8 @@ class SystemPrompt:
     """
 
     _sections: dict[str, _Section] = field(init=False, factory=dict)
-    _count: count[int] = field(init=False, factory=count)
+    _added: int = field(init=False, default=0)
+    """How many sections were ever added."""
 
     def add(
         self, context: Context, name: str, text: str | Callable[[], str], order: int = 0
@@ -55,7 +55,7 @@ class SystemPrompt:
             InactiveError: the fiber is not active any more.
             CallerError: an argument is of another kind.
 
-        Clauses: K-15 K-19
+        Clauses: K-15 K-22
         """
         if type(name) is not str or not name:
             raise CallerError(f"section refused: its name is {name!r}; give a string")
@@ -75,10 +75,10 @@ class SystemPrompt:
                 f"section {name!r} refused: plugin {taken.owner} added one of this name; "
                 "choose another name, or dispose that one first"
             )
-        place = (order, next(self._count))
 
         def enter() -> Callable[[], object]:
-            owner = context.fiber.name
+            self._added += 1
+            owner, place = context.fiber.name, (order, self._added)
             self._sections[name] = _Section(name=name, owner=owner, text=text, place=place)
             return lambda: self._sections.pop(name)
 
@@ -92,7 +92,7 @@ class SystemPrompt:
         Raises:
             PluginError: a section raised, or gave no text; the message names it and its plugin.
 
-        Clauses: K-15 K-19
+        Clauses: K-15 K-22
         """
         sections = sorted(self._sections.values(), key=lambda section: section.place)
         texts = [base, *map(_text_of, sections)]

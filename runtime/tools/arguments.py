@@ -72,7 +72,7 @@ def violations(tool: "Tool", arguments: object) -> tuple[str, ...]:
 class ArgumentChecker:
     """A JSON Schema that was found to be one, ready to check arguments.
 
-    Clauses: K-09 K-17
+    Clauses: K-09 K-20
     """
 
     __slots__ = ("_validator",)
@@ -132,10 +132,10 @@ def _check_references(root: "Resource[Any]", resolver: "Resolver[Any]") -> None:
     pending = [(root, resolver)]
     while pending:
         resource, resolver = pending.pop()
-        contents = resource.contents
-        reference = contents.get("$ref") if isinstance(contents, dict) else None
-        if reference is not None and attempt(resolver.lookup, reference) is not None:
-            raise InvalidContentError(f"$ref {reference!r} points to nothing inside it")
+        contents = resource.contents if isinstance(resource.contents, dict) else {}
+        for reference in (contents.get("$ref"), contents.get("$dynamicRef")):
+            if reference is not None and attempt(resolver.lookup, reference) is not None:
+                raise InvalidContentError(f"the reference {reference!r} leads to nothing inside it")
         inner = resource.subresources()
         pending.extend((each, resolver.in_subresource(each)) for each in inner)
 

@@ -83,7 +83,7 @@ class ToolResult:
     Raises:
         InvalidContentError: a field would not survive the log, or is of another kind.
 
-    Clauses: K-08 K-12 K-18
+    Clauses: K-08 K-12 K-21
     """
 
     content: tuple[Block, ...] = field(default=None, converter=_checked_content)
@@ -106,7 +106,7 @@ class ToolResult:
         A string, a list of blocks and None are content, a result stays what it is. Anything else,
         and what is too large for one record, becomes an error result that says so.
 
-        Clauses: K-18
+        Clauses: K-21
         """
         found: list[Self] = []
         error = attempt(lambda: found.append(cls._fitting(value, limits)))
