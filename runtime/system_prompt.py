@@ -24,8 +24,7 @@ class _Section:
     owner: str
     """The plugin that added it."""
     text: str | Callable[[], str]
-    place: tuple[int, int]
-    """Its order, and behind it when it was added."""
+    order: int
 
 
 @define(eq=False)
@@ -36,8 +35,6 @@ class SystemPrompt:
     """
 
     _sections: dict[str, _Section] = field(init=False, factory=dict)
-    _added: int = field(init=False, default=0)
-    """How many sections were ever added."""
 
     def add(
         self, context: Context, name: str, text: str | Callable[[], str], order: int = 0
@@ -68,18 +65,16 @@ class SystemPrompt:
                 f"section {name!r} refused: its text must be a string or a plain function that "
                 "returns one"
             )
-        context.check_open(f"section {name}")
-        taken = self._sections.get(name)
-        if taken is not None:
-            raise DuplicateIdError(
-                f"section {name!r} refused: plugin {taken.owner} added one of this name; "
-                "choose another name, or dispose that one first"
-            )
 
         def enter() -> Callable[[], object]:
-            self._added += 1
-            owner, place = context.fiber.name, (order, self._added)
-            self._sections[name] = _Section(name=name, owner=owner, text=text, place=place)
+            taken = self._sections.get(name)
+            if taken is not None:
+                raise DuplicateIdError(
+                    f"section {name!r} refused: plugin {taken.owner} added one of this name; "
+                    "choose another name, or dispose that one first"
+                )
+            owner = context.fiber.name
+            self._sections[name] = _Section(name=name, owner=owner, text=text, order=order)
             return lambda: self._sections.pop(name)
 
         return context.effect(enter, name=f"section {name}")
@@ -94,7 +89,8 @@ class SystemPrompt:
 
         Clauses: K-15 K-22
         """
-        sections = sorted(self._sections.values(), key=lambda section: section.place)
+        # Sections of one order stay in the order in which they were added: the sort is stable.
+        sections = sorted(self._sections.values(), key=lambda section: section.order)
         texts = [base, *map(_text_of, sections)]
         return "\n\n".join(text for text in texts if text.strip())
 

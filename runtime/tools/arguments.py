@@ -10,7 +10,7 @@ takes longer to import than the whole runtime. References are looked up inside t
 
 import json
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from runtime.containment import attempt, render_error
 from runtime.errors import InvalidContentError, LimitError
@@ -50,7 +50,7 @@ def parse_arguments(raw: str) -> Any:  # noqa: ANN401  # any JSON
     if not raw:
         return _NO_ARGUMENTS
     try:
-        value = json.loads(raw, object_pairs_hook=_unique, parse_constant=_refuse)
+        value = json.loads(raw, object_pairs_hook=_unique)
         return freeze_json(value, what="arguments", limits=ANY_SIZE)
     except (ValueError, RecursionError, LimitError):
         return raw
@@ -164,10 +164,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(built) < len(pairs):
         raise ValueError("a name is given twice")
     return built
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"JSON has no {constant}")
 
 
 _NO_ARGUMENTS: Final[FrozenObject] = freeze_json({}, what="arguments")

@@ -95,7 +95,7 @@ def test_a_plugin_that_has_gone_registers_nothing(stage: Stage, root: Context) -
     contexts: list[Context] = []
     fiber = load(stage, root, lambda context, _: contexts.append(context))
     wait(stage, fiber.dispose())
-    with pytest.raises(InactiveError, match="tool read refused"):
+    with pytest.raises(InactiveError, match="effect tool read refused: plugin plugin is"):
         registry.register(contexts[0], made("read"))
     assert names(registry) == []
 

@@ -164,8 +164,19 @@ def test_a_result_that_leaves_no_room_in_its_record_becomes_an_error() -> None:
 def test_a_result_may_be_as_large_as_the_runtime_allows() -> None:
     """The value itself has no limit of its own: the runtime's may be larger than the default."""
     text = "x" * (17 * 1024 * 1024)
-    assert ToolResult.of(ToolResult(content=text)).is_error
-    assert not ToolResult.of(text, Limits(record_bytes_max=64 * 1024 * 1024)).is_error
+    large = ToolResult(content=text, meta={"text": text})
+    assert ToolResult.of(large).is_error
+    assert ToolResult.of(large, Limits(record_bytes_max=64 * 1024 * 1024)) is large
+
+
+def test_a_result_is_changed_by_making_another() -> None:
+    """What is frozen already is taken over, and a tuple of blocks is content, too."""
+    result = ToolResult(content="a", meta={"n": 1})
+    block = {"type": "text", "text": "b"}
+    other = attrs.evolve(result, content=(*result.content, block))
+    assert text_of(other.content) == "ab"
+    assert other.content[0] is result.content[0]
+    assert other.meta is result.meta
 
 
 # ------------------------------------------------------------------------------------ the value
