@@ -27,8 +27,6 @@ from runtime.seams import (
     SYSTEM_ASSEMBLE,
     TURN_CONTINUE,
     Attachment,
-    Continue,
-    Stop,
 )
 from tests.unit.windows.scene import CALL, CUT, Scene
 
@@ -79,7 +77,7 @@ def test_what_is_recorded_before_a_step_lies_before_it() -> None:
         assert "seen" in scene.requests[0].messages[-1].text
 
 
-@pytest.mark.clause("B-57", "D-18")
+@pytest.mark.clause("B-57", "B-143", "D-18")
 def test_a_plugin_writes_no_record_of_ours_and_none_when_its_turn_is_over() -> None:
     """The capability ends with the turn."""
     with Scene() as scene:
@@ -171,7 +169,7 @@ def test_a_reply_that_was_cut_off_keeps_no_call_that_an_interceptor_adds() -> No
         scene.expect("running TS UM(A) SS CH CH step/result? AM SE TE{max-tokens} FLUSH idle W")
 
 
-@pytest.mark.clause("B-75", "B-72", "B-127")
+@pytest.mark.clause("B-75", "B-72", "B-127", "B-140", "B-144")
 @pytest.mark.parametrize(
     ("seam", "trace"),
     [
@@ -217,89 +215,6 @@ def test_a_preparation_that_fails_ends_the_turn_and_opens_no_step() -> None:
         scene.ask("A")
         scene.settle()
         scene.expect("running TS UM(A) step/prepare? ERR(0) TE{error} FLUSH idle W")
-
-
-# -- Another step? ---------------------------------------------------------------------------------
-
-
-@pytest.mark.clause("B-70", "B-107")
-def test_a_continuation_says_why_when_its_step_opens() -> None:
-    """As steering of its own source, announced to nobody as queued or discarded."""
-    with Scene() as scene:
-        votes: list[object] = [Continue("look again"), Stop()]
-        scene.intercept(TURN_CONTINUE, lambda _: votes.pop(0))
-        scene.ask("A")
-        scene.settle()
-        vote = "turn/continue?"
-        trace = " ".join(scene.trace())
-        assert f"{STEP} {vote} SM(look" in trace
-        record = next(each for each in scene.records() if each.type == "steering/message")
-        assert record.data["source"]["kind"] == "continuation"
-        assert "message_id" not in record.data
-        assert [each.message_id for each in scene.queued] == ["m1"]
-
-
-@pytest.mark.clause("B-70")
-def test_a_continuation_without_a_reason_just_opens_a_step() -> None:
-    """Nothing is recorded for it."""
-    with Scene() as scene:
-        votes: list[object] = [Continue(), Stop()]
-        scene.intercept(TURN_CONTINUE, lambda _: votes.pop(0))
-        scene.ask("A")
-        scene.settle()
-        vote = "turn/continue?"
-        scene.expect(f"running TS UM(A) {STEP} {vote} {STEP} {vote} TE{{completed}} FLUSH idle W")
-
-
-@pytest.mark.clause("B-71", "B-68")
-def test_a_vote_to_stop_ends_a_turn_with_calls() -> None:
-    """The results are in the log, and no step answers them."""
-    with Scene() as scene:
-        scene.tool()
-        scene.replies = [CALL]
-        scene.intercept(TURN_CONTINUE, lambda _: Stop())
-        scene.ask("A")
-        scene.settle()
-        scene.expect(
-            "running TS UM(A) SS CH AM FLUSH TC body TR(done) SE turn/continue? "
-            "TE{completed} FLUSH idle W"
-        )
-
-
-@pytest.mark.clause("B-69")
-def test_steering_overrules_a_vote_to_stop() -> None:
-    """It came while the vote was taken."""
-    with Scene() as scene:
-
-        def answer(it: seams.Moment) -> Stop:
-            if it.step == 1:
-                it.agent.steer("S")
-            return Stop()
-
-        scene.intercept(TURN_CONTINUE, answer)
-        scene.ask("A")
-        scene.settle()
-        vote = "turn/continue?"
-        scene.expect(
-            f"running TS UM(A) {STEP} {vote} SM(S) {STEP} {vote} TE{{completed}} FLUSH idle W"
-        )
-
-
-@pytest.mark.clause("B-27", "B-28", "B-107")
-def test_a_cancel_overrules_a_vote_to_go_on_and_its_reason_vanishes() -> None:
-    """Neither in this turn nor as one of its own."""
-    with Scene() as scene:
-
-        def answer(it: seams.Moment) -> Continue:
-            it.agent.cancel("r")
-            return Continue("look again")
-
-        scene.intercept(TURN_CONTINUE, answer)
-        scene.ask("A")
-        scene.settle()
-        scene.expect(
-            f"running TS UM(A) {STEP} turn/continue? abort cancelled TE{{aborted:r}} FLUSH idle W"
-        )
 
 
 # -- All of them -----------------------------------------------------------------------------------
@@ -361,7 +276,7 @@ def test_the_seams_of_a_plugin_go_with_it() -> None:
         def apply(context: Any, _: None) -> None:  # noqa: ANN401 - a context
             for seam, _trace in SEAMS:
 
-                def listen(_: object, proceed: Any = None, name: str = seam.name) -> object:  # noqa: ANN401
+                def listen(_: object, proceed: Any = None, name: str = seam.name) -> object:  # noqa: ANN401 - a seam's
                     asked.append(name)
                     return None if proceed is None else proceed()
 

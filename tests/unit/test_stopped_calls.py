@@ -82,7 +82,7 @@ def test_a_body_that_ends_within_the_grace_has_its_result_recorded() -> None:
         )
 
 
-@pytest.mark.clause("B-25", "B-67")
+@pytest.mark.clause("B-25", "B-67", "B-142")
 def test_context_that_interceptors_attached_goes_with_a_stopped_turn_and_injected_stays() -> None:
     """What was injected is never lost."""
     with Scene() as scene:
@@ -117,7 +117,7 @@ def test_no_body_is_entered_once_an_interceptor_has_stopped_the_turn() -> None:
         )
 
 
-@pytest.mark.clause("B-137", "K-07")
+@pytest.mark.clause("B-141", "K-07")
 def test_a_result_that_is_not_judged_in_time_is_not_recorded() -> None:
     """Nobody has said that it may be; the call is closed as `unknown`."""
     with Scene() as scene:
