@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable
 
 from attrs import field, frozen
 
-from .context import Context, Plugin, Token
+from .context import Context, Plugin, Provided, Token
 from .core import AgentOptions
 from .ports import Identifiers
 from .registry import AgentRegistry
 from .roster import Roster
+from .system_prompt import SYSTEM_PROMPT
+from .tools import TOOLS
 
 __all__ = ["AGENTS", "AppContext", "ConfiguredAgent", "driver_plugin"]
 
@@ -20,6 +22,11 @@ class AppContext(Context):
     """The context of a plugin of this application."""
 
     __slots__ = ()
+
+    tools = Provided(TOOLS)
+    """What a model may call."""
+    system_prompt = Provided(SYSTEM_PROMPT)
+    """What plugins add to the system prompt."""
 
     @property
     def agents(self) -> AgentRegistry:

@@ -23,9 +23,9 @@ from .registry import AgentRegistry
 from .roster import Roster
 from .session.log import Session
 from .session.store import Sessions
-from .system_prompt import SystemPrompt
+from .system_prompt import SYSTEM_PROMPT, SystemPrompt
 from .teardown import Link, Teardown
-from .tools import ToolRegistry
+from .tools import TOOLS, ToolRegistry
 
 __all__ = ["AgentInspection", "Inspection", "Runtime", "open_runtime"]
 
@@ -89,6 +89,10 @@ class Runtime:
         """The root context, on which plugins are loaded."""
         self.models = around.models
         """The models by name."""
+        self.tools = around.tools
+        """The tools that models may call: `rt.tools.register(rt.context, tool)`."""
+        self.system_prompt = around.sections
+        """What plugins add to the system prompt."""
         self.sessions = sessions
         """The live sessions."""
 
@@ -220,6 +224,9 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
         sections=SystemPrompt(),
         run_driver=drive,
     )
+
+    context.provide(TOOLS, around.tools)
+    context.provide(SYSTEM_PROMPT, around.sections)
 
     def tell_created(session: Session) -> None:
         around.bus.emit(SESSION_CREATED, SessionNotice(session=session))

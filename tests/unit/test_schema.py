@@ -91,8 +91,7 @@ def conversation() -> Iterator[Record]:
         context.on(PROMPT_SUBMIT, submit)
         context.on(TURN_CONTINUE, vote)
         tool = Tool(name="tool", description="Runs.", parameters={"type": "object"}, execute=run)
-        assert scene.rt.roster is not None
-        scene.rt.roster.cores["calls"].around.tools.register(context, tool)
+        scene.rt.tools.register(context, tool)
         scene.replies = [called]
         scene.ask("A", agent="calls")
         scene.settle()
