@@ -124,8 +124,8 @@ class Life:
         """
         self.kernel.check_thread(what)
         if not self.is_open:
-            is_current = self.fiber.is_current(self)
-            state = self.fiber.state.value if is_current else "over; it was loaded anew since"
+            is_anew = self.fiber.current_life() not in (self, None)
+            state = "not what it was: it has been loaded anew" if is_anew else self.fiber.state
             raise InactiveError(
                 f"{what} refused: plugin {self.fiber.name} is {state}; "
                 "register it from the context of an active plugin"
