@@ -23,7 +23,9 @@ from .registry import AgentRegistry
 from .roster import Roster
 from .session.log import Session
 from .session.store import Sessions
+from .system_prompt import SystemPrompt
 from .teardown import Link, Teardown
+from .tools import ToolRegistry
 
 __all__ = ["AgentInspection", "Inspection", "Runtime", "open_runtime"]
 
@@ -214,6 +216,8 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
         loop=asyncio.get_running_loop(),
         thread=thread_id(),
         models=dict(models),
+        tools=ToolRegistry(),
+        sections=SystemPrompt(),
         run_driver=drive,
     )
 

@@ -11,8 +11,15 @@ from typing import Any, Final, Protocol, TypeAlias, assert_never
 
 from attrs import evolve, field, frozen
 
-from .errors import ModelError
-from .session.content import Block, FrozenObject, freeze_json, text_of
+from .errors import InvalidContentError, ModelError
+from .session.content import (
+    Block,
+    FrozenList,
+    FrozenObject,
+    check_blocks,
+    freeze_json,
+    text_of,
+)
 from .session.derive import Message
 
 __all__ = [
@@ -162,13 +169,27 @@ class Call:
     arguments: str
 
 
+def _content(value: Sequence[Any]) -> tuple[Block, ...]:
+    content = freeze_json(value if type(value) is FrozenList else list(value), what="content")
+    check_blocks(content, "content")
+    call_ids = [block["call_id"] for block in content if block["type"] == "tool-call"]
+    if len(set(call_ids)) != len(call_ids):
+        raise InvalidContentError(
+            "two calls of one reply have the same call_id; each needs its own"
+        )
+    return content  # type: ignore[no-any-return]  # a FrozenList is a tuple of blocks
+
+
 @frozen(kw_only=True)
 class Reply:
-    """A whole answer."""
+    """A whole answer.
 
-    content: tuple[Block, ...] = ()
+    Raises:
+        InvalidContentError: the content is no list of blocks, or two calls share an id.
+    """
+
+    content: tuple[Block, ...] = field(default=(), converter=_content)
     """Frozen blocks: reasoning, text and calls in the order in which they began."""
-    calls: tuple[Call, ...] = ()
     usage: FrozenObject | None = None
     finish: Finish
 
@@ -178,6 +199,15 @@ class Reply:
         return not self.content and self.usage is None
 
     @property
+    def calls(self) -> tuple[Call, ...]:
+        """The calls that its content asks for, in order."""
+        return tuple(
+            Call(block["call_id"], block["name"], block["arguments"])
+            for block in self.content
+            if block["type"] == "tool-call"
+        )
+
+    @property
     def text(self) -> str:
         """The texts of its text blocks, one after the other."""
         return text_of(self.content)
@@ -185,7 +215,7 @@ class Reply:
     def without_calls(self) -> "Reply":
         """Return the reply without any call, for an answer that was cut off (B-73)."""
         kept = [block for block in self.content if block["type"] != "tool-call"]
-        return evolve(self, content=freeze_json(kept, what="content"), calls=())
+        return evolve(self, content=freeze_json(kept, what="content"))
 
 
 def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
@@ -267,9 +297,6 @@ def assemble(chunks: Iterable[Chunk]) -> Reply:
                 assert_never(chunk)
     reply = Reply(
         content=freeze_json(blocks, what="content"),
-        calls=tuple(
-            Call(each["call_id"], each["name"], each["arguments"]) for each in by_call.values()
-        ),
         usage=None if usage is None else freeze_json(usage, what="usage"),
         finish=finish,
     )
