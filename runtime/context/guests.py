@@ -51,7 +51,16 @@ class Guest:
     Clauses: G-50
     """
 
-    __slots__ = ("_awaited", "_grace", "_has_begun", "_kernel", "is_left", "name", "task")
+    __slots__ = (
+        "_awaited",
+        "_grace",
+        "_has_begun",
+        "_kernel",
+        "_must_go",
+        "is_left",
+        "name",
+        "task",
+    )
 
     def __init__(self, kernel: "Kernel", name: str, awaited: Awaitable[Any]) -> None:
         self._kernel = kernel
@@ -60,7 +69,7 @@ class Guest:
         self.is_left = False
         """Whether it outlived its grace."""
         self._awaited = awaited
-        self._has_begun = False
+        self._has_begun = self._must_go = False
         self.task: asyncio.Task[Any]
         self._start()
 
@@ -69,11 +78,17 @@ class Guest:
 
     async def _run(self) -> object:
         self._has_begun = True
+        self._start_grace()
         return await self._awaited
 
     def hurry(self) -> None:
-        """Let its grace begin; a second call changes nothing."""
-        self._grace.start(self._kernel.loop, self._kernel.limits.unload_grace_s)
+        """Let its grace begin, not before its own first stretch; a second call changes nothing."""
+        self._must_go = True
+        self._start_grace()
+
+    def _start_grace(self) -> None:
+        if self._must_go and self._has_begun:
+            self._grace.start(self._kernel.loop, self._kernel.limits.unload_grace_s)
 
     async def outcome(self) -> Exception | None:
         """Wait until it has ended, or leave it behind; return how it failed.
