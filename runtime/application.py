@@ -56,13 +56,17 @@ def driver_plugin(
 ) -> Plugin[None]:
     """Return the plugin that provides `AGENTS` and owns every agent, those configured first.
 
+    Args:
+        make_roster: makes the roster of a context and provides it there.
+        configured: the agents that exist from the beginning.
+        identifiers: for their sessions.
+
     Clauses: F-24 F-25 F-26
     """
     wanted = tuple(configured)
 
     def apply(context: AppContext, _: None) -> None:
         roster = make_roster(context)
-        context.provide(AGENTS, roster)
         agents = AgentRegistry(roster, context)
         for each in wanted:
             # The durable id is new in every run, so that no two runs write to one session.

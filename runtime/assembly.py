@@ -11,7 +11,7 @@ from attrs import frozen
 from statemachine import MACHINE, Machine, Status, Window
 
 from .announcements import SESSION_CREATED, Announcement, SessionNotice
-from .application import AppContext, ConfiguredAgent, driver_plugin
+from .application import AGENTS, AppContext, ConfiguredAgent, driver_plugin
 from .context import Context, Fiber, Subscription
 from .core import Core, Surroundings
 from .driver import drive
@@ -234,8 +234,11 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
     sessions = Sessions(clock, limits, tell_created)
 
     def make_roster(provider: Context) -> Roster:
-        runtime.roster = Roster(around, sessions, identifiers, default_model, provider)
-        return runtime.roster
+        roster = Roster(around, sessions, identifiers, default_model, provider)
+        # Refused where somebody drives agents already, whose roster must stay the runtime's.
+        provider.provide(AGENTS, roster)
+        runtime.roster = roster
+        return roster
 
     runtime = Runtime(around, sessions, context)
     runtime.driver = context.plugin(driver_plugin(make_roster, agents, identifiers))

@@ -63,6 +63,10 @@ class Limits:
     kill_grace_s: float = field(default=1.0, validator=_is_duration)
     """Time a process group gets between being asked to end and being killed."""
 
+    unload_grace_s: float = field(default=10.0, validator=_is_duration)
+    """Time that one disposer of a plugin gets, and a load or set-up that is to be undone, before
+    the unload goes on without it."""
+
     steps_per_turn_max: int = field(default=200, validator=_is_positive_count)
     """Steps of one turn; a turn that wants more ends as `max-steps`."""
 
