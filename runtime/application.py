@@ -45,7 +45,11 @@ def _is_name(_: object, attribute: "Attribute[str]", value: object) -> None:
         raise CallerError(f"{attribute.name} of a configured agent is {value!r}; give it a name")
 
 
-def _may_resume(configured: "ConfiguredAgent", _: object, value: object) -> None:
+def _may_resume(
+    configured: "ConfiguredAgent", attribute: "Attribute[str]", value: object
+) -> None:
+    if value != "":
+        _is_name(configured, attribute, value)
     if value and configured.session_id is not None:
         raise CallerError(
             f"agent {configured.id!r} names both a session to resume and an exact session_id; "
