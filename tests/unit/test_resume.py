@@ -10,7 +10,6 @@ import pytest
 
 import runtime
 from runtime import (
-    AGENT_CREATED,
     AGENT_SESSION_START,
     AGENTS,
     SESSION_CREATED,
@@ -36,6 +35,7 @@ from runtime import (
 )
 from runtime.session.derive import messages
 from tests.unit.stored import StoredScene
+from tests.unit.test_registry import CREATION
 from tests.unit.windows.scene import call
 
 
@@ -102,7 +102,7 @@ def test_the_order_of_a_resume_is_that_of_a_creation() -> None:
         raise RuntimeError("contained")
 
     with StoredScene(stored("A"), agents=()) as scene:
-        for announcement in (SESSION_CREATED, AGENT_CREATED, AGENT_SESSION_START):
+        for announcement in CREATION:
             scene.rt.on(announcement, look(announcement.name))
         scene.rt.on(AGENT_SESSION_START, started)
         agent = scene.resume()
@@ -396,6 +396,7 @@ def test_a_live_session_is_refused_under_any_name(state: str) -> None:
         scene.quiet()
         if state == "idle":
             scene.settle()
+        ending = None
         if state == "ending":
             scene.hold("disk")
             ending = scene.handle().dispose()
@@ -409,7 +410,7 @@ def test_a_live_session_is_refused_under_any_name(state: str) -> None:
         assert scene.rt.agents.get("b") is None
         scene.release()
         scene.settle()
-        if state == "ending":
+        if ending is not None:
             assert scene.wait_for(ending).failed == ()
             assert scene.records()[-1].data["ending"] == "disposed"
         assert scene.stored() == scene.records()
