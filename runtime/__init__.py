@@ -52,6 +52,7 @@ from .core import AgentOptions
 from .errors import (
     AgentDisposedError,
     CallerError,
+    DamagedSessionError,
     DuplicateIdError,
     InvalidContentError,
     InvalidRecordError,
@@ -59,6 +60,7 @@ from .errors import (
     LimitError,
     ModelError,
     PluginError,
+    SessionBusyError,
     StorageError,
     UnknownIdError,
     WouldDeadlockError,
@@ -78,10 +80,14 @@ from .model import (
     ToolCallDelta,
     Usage,
 )
+from .persistence import PERSISTENCE, Persistence
+from .ports import Blocking
 from .registry import AgentRegistry
 from .scripted import ScriptedModel, ScriptError
+from .session.backend import Backend, StoredHeader, StoredSession
 from .session.derive import Message
 from .session.log import Session, SessionHeader
+from .session.memory import MemoryBackend
 from .session.records import Record
 from .session.store import Sessions
 from .system_prompt import SYSTEM_PROMPT, SystemPrompt
@@ -107,6 +113,7 @@ __all__ = [
     "AGENT_QUEUED",
     "AGENT_SESSION_START",
     "AGENT_STATUS",
+    "PERSISTENCE",
     "SESSION_CREATED",
     "SESSION_EVENT",
     "SESSION_FLUSH",
@@ -124,9 +131,12 @@ __all__ = [
     "AgentRegistry",
     "Announcement",
     "AppContext",
+    "Backend",
+    "Blocking",
     "CallerError",
     "ConfiguredAgent",
     "Context",
+    "DamagedSessionError",
     "Discarded",
     "DuplicateIdError",
     "EchoModel",
@@ -144,10 +154,12 @@ __all__ = [
     "LimitError",
     "Limits",
     "LinkFailure",
+    "MemoryBackend",
     "Message",
     "Model",
     "ModelError",
     "ModelRequest",
+    "Persistence",
     "Plugin",
     "PluginError",
     "Queued",
@@ -159,6 +171,7 @@ __all__ = [
     "ScriptError",
     "ScriptedModel",
     "Session",
+    "SessionBusyError",
     "SessionHeader",
     "SessionNotice",
     "SessionStarted",
@@ -166,6 +179,8 @@ __all__ = [
     "Status",
     "StatusChanged",
     "StorageError",
+    "StoredHeader",
+    "StoredSession",
     "Subscription",
     "SystemPrompt",
     "Teardown",
