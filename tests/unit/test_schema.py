@@ -27,6 +27,7 @@ from runtime.seams import (
 from runtime.session.content import INTEGER_MAX, text_of
 from runtime.session.log import Draft, SessionHeader, SessionLog
 from runtime.session.record_types import RECORD_TYPES
+from runtime.session.repair import repair
 from runtime.session.schema import record_schema, record_to_json
 from runtime.tools import Tool, ToolResult, ToolUse
 from tests.house.record_page import example
@@ -149,6 +150,14 @@ def test_the_example_shows_every_type_and_is_described() -> None:
     for record in EXAMPLE:
         VALIDATOR.validate(as_json(record))
         assert is_accepted_by_the_log(as_json(record))
+
+
+@pytest.mark.clause("D-43", "D-44", "D-45")
+@pytest.mark.parametrize("length", range(len(EXAMPLE)))
+def test_what_a_repair_writes_is_described(length: int) -> None:
+    """Wherever the example is cut off."""
+    for record in repair(EXAMPLE[:length]):
+        VALIDATOR.validate(as_json(record))
 
 
 @pytest.mark.clause("D-03", "D-28")
