@@ -15,7 +15,7 @@ from runtime import (
 )
 from runtime.limits import DEFAULT_LIMITS
 from runtime.session.records import Record
-from tests.unit.test_log import SetClock, new_log, whole_turn
+from tests.unit.clocks import SetClock, new_log, whole_turn
 
 
 @pytest.fixture
