@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
-    from referencing import Resource
-    from referencing._core import Resolver
+    from referencing import Registry, Resource
 
     from .values import Tool
 
@@ -109,9 +108,8 @@ def _collect(errors: "Iterable[ValidationError]", found: list[str]) -> None:
 
 def _compile(schema: dict[str, Any]) -> "Validator":
     # Not at the top: whoever uses no tools should not wait for it.
+    import referencing.jsonschema  # noqa: PLC0415  # see above
     from jsonschema.validators import validator_for  # noqa: PLC0415  # see above
-    from referencing import Registry, Resource  # noqa: PLC0415  # see above
-    from referencing.jsonschema import DRAFT202012  # noqa: PLC0415  # see above
 
     schema.setdefault("$schema", _DIALECT)
     nothing: Any = None
@@ -122,14 +120,15 @@ def _compile(schema: dict[str, Any]) -> "Validator":
     if schema.get("type", "object") != "object":
         raise InvalidContentError("its type must be object, because arguments are one")
     # This registry is empty and cannot fetch; the one that is used by default can.
-    registry: Registry[Any] = Registry()
-    root = Resource.from_contents(schema, default_specification=DRAFT202012)
-    _check_references(root, registry.resolver_with_root(root))
+    registry: Registry[Any] = referencing.Registry()
+    specification = referencing.jsonschema.DRAFT202012
+    root = referencing.Resource.from_contents(schema, default_specification=specification)
+    _check_references(root, registry)
     return dialect(schema, registry=registry)
 
 
-def _check_references(root: "Resource[Any]", resolver: "Resolver[Any]") -> None:
-    pending = [(root, resolver)]
+def _check_references(root: "Resource[Any]", registry: "Registry[Any]") -> None:
+    pending = [(root, registry.resolver_with_root(root))]
     while pending:
         resource, resolver = pending.pop()
         contents = resource.contents if isinstance(resource.contents, dict) else {}
@@ -150,9 +149,8 @@ def _told(error: Exception) -> str:
 
 
 def _clipped(text: str) -> str:
-    return (
-        text if len(text) <= _VIOLATION_CHARACTERS_MAX else f"{text[:_VIOLATION_CHARACTERS_MAX]}..."
-    )
+    beginning = text[:_VIOLATION_CHARACTERS_MAX]
+    return text if text == beginning else f"{beginning}..."
 
 
 def _kind_of(arguments: object) -> str:

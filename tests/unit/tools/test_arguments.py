@@ -29,6 +29,31 @@ JSON = st.recursive(
     max_leaves=12,
 )
 
+NAMES = st.sampled_from(["a", "b"])
+SCHEMAS = st.recursive(
+    st.booleans()
+    | st.sampled_from(["#", "#/$defs/a", "#a", "b", "http://localhost/"]).map(
+        lambda reference: {"$ref": reference}
+    )
+    | st.sampled_from(["string", "integer", "array", "object"]).map(lambda name: {"type": name})
+    | st.builds(lambda value: {"const": value}, JSON)
+    | st.fixed_dictionaries({"multipleOf": st.floats(0, 1)}),
+    lambda inner: st.fixed_dictionaries(
+        {},
+        optional={
+            **dict.fromkeys(("if", "then", "not", "items", "propertyNames"), inner),
+            **dict.fromkeys(("additionalProperties", "unevaluatedProperties"), inner),
+            **dict.fromkeys(("allOf", "anyOf", "prefixItems"), st.lists(inner, max_size=2)),
+            **dict.fromkeys(("$defs", "properties"), st.dictionaries(NAMES, inner)),
+            **dict.fromkeys(("$anchor", "$id", "pattern", "format"), NAMES),
+            "required": st.lists(NAMES, unique=True),
+            "uniqueItems": st.booleans(),
+        },
+    ),
+    max_leaves=8,
+)
+"""What may be a schema, many of them with a flaw."""
+
 
 def wrong(arguments: object, **fields: Any) -> tuple[str, ...]:  # noqa: ANN401  # of a tool
     """Say what is wrong with arguments, given as plain JSON."""
@@ -195,6 +220,23 @@ def test_checking_never_raises(arguments: object) -> None:
     found = wrong(arguments)
     fits = isinstance(arguments, dict) and jsonschema.Draft202012Validator(READ).is_valid(arguments)
     assert (found == ()) is fits
+
+
+@pytest.mark.clause("K-09", "K-20")
+@given(
+    parameters=st.dictionaries(NAMES, SCHEMAS).map(lambda named: {"properties": named})
+    | SCHEMAS.filter(lambda schema: isinstance(schema, dict)),
+    arguments=st.dictionaries(NAMES, JSON),
+)
+def test_any_schema_is_refused_or_can_be_used(
+    parameters: dict[str, Any], arguments: dict[str, Any]
+) -> None:
+    """A refusal is the caller's error; a tool that was made checks whatever it is given."""
+    try:
+        tool = made(parameters=parameters)
+    except CallerError:
+        return
+    assert all(type(each) is str for each in violations(tool, arguments))
 
 
 def test_arguments_that_are_no_json_at_all_are_a_violation() -> None:

@@ -17,6 +17,10 @@ for _ in range(120):
     NESTED = {"properties": {"inner": NESTED}}
 
 
+async def _present_later(_arguments: object, _meta: object) -> object:
+    return None
+
+
 @pytest.mark.clause("K-20")
 @pytest.mark.parametrize(
     ("fields", "why"),
@@ -46,7 +50,8 @@ for _ in range(120):
         ({"execute": None}, "execute must be a function, not NoneType"),
         ({"cooperative": 1}, "cooperative must be True or False, not int"),
         ({"is_raw": "no"}, "is_raw must be True or False, not 'no'"),
-        ({"present": "always"}, "present must be a function, not 'always'"),
+        ({"present": "always"}, "present must be a plain function or None, not 'always'"),
+        ({"present": _present_later}, "present must be a plain function or None, not function"),
     ],
     ids=str,
 )
