@@ -12,7 +12,7 @@ from runtime.model import AbortSignalLike
 from runtime.session.content import FrozenObject, freeze_json
 from runtime.session.log import Session
 
-from .arguments import ArgumentChecker
+from .schema import SchemaChecker
 
 __all__ = ["Tool", "ToolUse"]
 
@@ -118,7 +118,7 @@ class Tool:
     """
     schema: FrozenObject = field(init=False, repr=False)
     """What a model is told: exactly name, description and parameters."""
-    checker: ArgumentChecker | None = field(init=False, repr=False)
+    checker: SchemaChecker | None = field(init=False, repr=False)
     """Checks arguments; None for a raw tool."""
 
     @schema.default
@@ -132,11 +132,11 @@ class Tool:
         return frozen_told
 
     @checker.default
-    def _check_of_the_schema(self) -> ArgumentChecker | None:
+    def _check_of_the_schema(self) -> SchemaChecker | None:
         if self.is_raw:
             return None
         try:
-            return ArgumentChecker(self.parameters)
+            return SchemaChecker(self.parameters)
         except CallerError as error:
             raise _refused(self, str(error)) from error
 
