@@ -72,7 +72,7 @@ class StoredScene(Scene):
         *,
         agents: Iterable[str] = ("a",),
         configured: Iterable[ConfiguredAgent] = (),
-        limits: Limits = Limits(),  # noqa: B008 - frozen
+        limits: Limits = Limits(),  # noqa: B008  # frozen
         is_kept: bool = True,
     ) -> None:
         super().__init__(agents=agents)

@@ -39,7 +39,7 @@ from tests.unit.test_registry import CREATION
 from tests.unit.windows.scene import call
 
 
-def stored(*prompts: str, **options: Any) -> MemoryBackend:  # noqa: ANN401 - of `create`
+def stored(*prompts: str, **options: Any) -> MemoryBackend:  # noqa: ANN401  # of `create`
     """Return a store that keeps the session `a`, in which these prompts were answered."""
     with StoredScene(agents=()) as scene:
         scene.adopt(scene.rt.agents.create(agent_id="a", **options))
