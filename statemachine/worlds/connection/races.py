@@ -11,7 +11,7 @@ from .state import NOBODY, Asked, Caller, Connection, End, Fiber, Phase, State, 
 __all__ = ["RACES"]
 
 
-@sometimes("F-51", on=(t.SETTLE,), invariant="INV-14")
+@sometimes("F-56", on=(t.SETTLE,), invariant="INV-14")
 def a_load_comes_back_to_a_connection_that_ends(step: Step[State]) -> bool:
     """A connection can end between the call of a load and its agent, which is then disposed."""
     after = step.after.slots[step.place]
@@ -31,7 +31,7 @@ def _nothing_ends(state: State) -> bool:
     return fibers == (Fiber.OPEN, Fiber.OPEN) and state.connection is Connection.OPEN
 
 
-@sometimes("F-53", on=(t.LOAD, t.CREATE), invariant="INV-16")
+@sometimes("E-23", on=(t.LOAD, t.CREATE), invariant="INV-16")
 def a_second_load_meets_the_first(step: Step[State]) -> bool:
     """A session can be asked for while a load of it waits, and that is refused."""
     is_free = step.before.store[_asked(step).session] == NOBODY
@@ -73,7 +73,7 @@ def an_agent_id_is_used_again_before_the_session_is_detached(step: Step[State]) 
     )
 
 
-@sometimes("F-24 F-50", on=(t.DISCONNECT, t.UNLOAD_OWNER, t.UNLOAD_PROVIDER), invariant="INV-14")
+@sometimes("F-24 F-55", on=(t.DISCONNECT, t.UNLOAD_OWNER, t.UNLOAD_PROVIDER), invariant="INV-14")
 def a_listener_of_the_new_session_ends_everything(step: Step[State]) -> bool:
     """Connection and fibers can begin to end inside the announcement of a session."""
     return any(slot.phase is Phase.OPENING for _, slot in step.before.taken)
@@ -88,7 +88,7 @@ def an_owner_meets_a_teardown_that_is_under_way(step: Step[State]) -> bool:
     )
 
 
-@sometimes("F-51", on=(t.SETTLE,), invariant="INV-14")
+@sometimes("F-56", on=(t.SETTLE,), invariant="INV-14")
 def a_request_gets_an_agent_that_has_ended(step: Step[State]) -> bool:
     """An agent can be disposed before whoever asked for it goes on."""
     slot = step.before.at(step.place)
@@ -96,7 +96,7 @@ def a_request_gets_an_agent_that_has_ended(step: Step[State]) -> bool:
     return is_over and slot.asked.caller is Caller.CONNECTION and _nothing_ends(step.before)
 
 
-@sometimes("F-21 F-50", on=(t.OVER,), invariant="INV-10")
+@sometimes("F-21 F-55", on=(t.OVER,), invariant="INV-10")
 def a_program_goes_on_when_a_connection_is_over(step: Step[State]) -> bool:
     """An agent of somebody else can live through the end of a connection."""
     return any(slot.is_alive for _, slot in step.before.taken)

@@ -25,7 +25,7 @@ def no_two_live_agents_share_an_id(state: State) -> bool:
     return len(agents) == len(sessions) == len(alive)
 
 
-@everywhere("F-06 F-53", invariant="INV-16")
+@everywhere("F-06 E-23", invariant="INV-16")
 def a_session_has_one_user(state: State) -> bool:
     """A session is live, or being loaded, or its lease is being given back, for one at a time."""
     return all(
@@ -35,7 +35,7 @@ def a_session_has_one_user(state: State) -> bool:
     )
 
 
-@everywhere("F-38 F-52", invariant="INV-14")
+@everywhere("F-38 F-57", invariant="INV-14")
 def every_entry_is_somebodys(state: State) -> bool:
     """An id that is registered, entered, reserved or leased belongs to a request that is there."""
     return all(
@@ -63,7 +63,7 @@ def _is_connection_over(state: State) -> bool:
     return state.connection is Connection.CLOSED
 
 
-@everywhere("F-50", invariant="INV-14", about=_is_connection_over)
+@everywhere("F-55", invariant="INV-14", about=_is_connection_over)
 def nothing_of_a_connection_outlives_it(state: State) -> bool:
     """When the teardown of a connection has resolved nothing of it is left, then and later."""
     return not of_connection(state)
@@ -177,7 +177,7 @@ def _answers_the_connection(step: Step[State]) -> bool:
     return is_live and step.before.at(step.place).asked.caller is Caller.CONNECTION
 
 
-@on_every_step("F-50 F-51", on=(t.SETTLE,), invariant="INV-14", about=_answers_the_connection)
+@on_every_step("F-55 F-56", on=(t.SETTLE,), invariant="INV-14", about=_answers_the_connection)
 def nobody_is_given_to_a_connection_that_ends(step: Step[State]) -> bool:
     """A request of a connection is answered with a live agent only while the connection is open."""
     is_alive = step.before.at(step.place).is_alive
@@ -204,7 +204,7 @@ def _is_over(step: Step[State]) -> bool:
     return is_early and step.after.slots[step.place] is None
 
 
-@on_every_step("F-52", invariant="INV-14", about=_is_over)
+@on_every_step("F-57", invariant="INV-14", about=_is_over)
 def a_failed_request_leaves_nothing(step: Step[State]) -> bool:
     """A request that fails leaves no agent, no session, no reservation and no lease."""
     return not any(step.place in getattr(step.after, name) for name in _TABLES)

@@ -81,12 +81,12 @@ def _row(on: Event, when: _Guards, does: _Moves, clauses: str) -> Row[State]:
 def _refusals(on: Event) -> tuple[Row[State], ...]:
     """Return the rows that both kinds of call begin with: what is refused at the call."""
     rows = (
-        (g.of_a_connection_that_ends, "the connection ends", "F-50"),
+        (g.of_a_connection_that_ends, "the connection ends", "F-55"),
         (g.an_owner_unloads, "a fiber that would own the agent unloads", "F-24"),
         (g.the_agent_id_is_registered, "an agent with this id lives", "F-05"),
         (g.the_agent_id_is_reserved, "an agent with this id is being made", "F-05"),
         (g.the_session_is_live, "the session is live", "F-06"),
-        (g.the_session_is_reserved, "the session is being loaded", "F-53"),
+        (g.the_session_is_reserved, "the session is being loaded", "E-23"),
     )
     return tuple(Row(on, (guard,), (), why, (clause,)) for guard, why, clause in rows)
 
@@ -103,10 +103,10 @@ TABLE: Final = (
 
     # A load takes both ids before it waits, so that nobody else can have them meanwhile.
     *_refusals(LOAD),
-    _row(LOAD,          (),                                           (m.reserve_name, m.reserve, m.phase(_P.PENDING)),  "F-53"),
-    _row(GIVE_UP,       (g.in_phase(_P.PENDING, _P.READ),),           _gives_back,                                       "F-52"),
-    _row(STORE_ANSWERS, (g.in_phase(_P.PENDING), g.the_lease_is_free), (m.take_lease, m.phase(_P.READ)),                 "F-53"),
-    _row(STORE_FAILS,   (g.in_phase(_P.PENDING),),                    _gives_back,                                       "F-52"),
+    _row(LOAD,          (),                                           (m.reserve_name, m.reserve, m.phase(_P.PENDING)),  "E-23"),
+    _row(GIVE_UP,       (g.in_phase(_P.PENDING, _P.READ),),           _gives_back,                                       "F-57"),
+    _row(STORE_ANSWERS, (g.in_phase(_P.PENDING), g.the_lease_is_free), (m.take_lease, m.phase(_P.READ)),                 "E-23"),
+    _row(STORE_FAILS,   (g.in_phase(_P.PENDING),),                    _gives_back,                                       "F-57"),
     # It waited, so it looks again at who would own the agent.
     _row(GO_ON,         (g.in_phase(_P.READ), g.an_owner_unloads),    _gives_back,                                       "F-24"),
     _row(GO_ON,         (g.in_phase(_P.READ),),                       (m.give_up_reservation, m.enter, *_opens),         "F-01"),
@@ -118,10 +118,10 @@ TABLE: Final = (
 
     # Whoever asked looks at what came back, and at itself.
     _row(SETTLE, (g.in_phase(_P.RETURNED), g.by_program),                (m.answer,),                       "F-01"),
-    _row(SETTLE, (g.in_phase(_P.RETURNED), g.of_a_connection_that_ends), (m.dispose, m.phase(_P.FAILING)), "F-51"),
-    _row(SETTLE, (g.in_phase(_P.RETURNED), g.stopped),                   (m.phase(_P.FAILING),),            "F-51"),
+    _row(SETTLE, (g.in_phase(_P.RETURNED), g.of_a_connection_that_ends), (m.dispose, m.phase(_P.FAILING)), "F-56"),
+    _row(SETTLE, (g.in_phase(_P.RETURNED), g.stopped),                   (m.phase(_P.FAILING),),            "F-56"),
     _row(SETTLE, (g.in_phase(_P.RETURNED),),                             (m.answer,),                       "F-01"),
-    _row(FAIL,   (g.in_phase(_P.FAILING), g.the_end(End.RESOLVED)),      (m.free,),                         "F-51"),
+    _row(FAIL,   (g.in_phase(_P.FAILING), g.the_end(End.RESOLVED)),      (m.free,),                         "F-56"),
 
     # The agent, as far as its machine goes.
     _row(SEND,          (g.announced, g.the_driver(Driver.PARKED)), (m.wake,),          "A-02"),
@@ -138,9 +138,9 @@ TABLE: Final = (
     _row(CLOSED,     (g.in_phase(_P.CLOSING), g.the_end(End.RESOLVED)),          (m.free,),                                "F-22"),
 
     # The client goes, or a plugin.
-    _row(DISCONNECT,      (g.the_connection(Connection.OPEN),),                   (m.close_connection, m.dispose_records),                  "F-50"),
+    _row(DISCONNECT,      (g.the_connection(Connection.OPEN),),                   (m.close_connection, m.dispose_records),                  "F-55"),
     _row(OVER,            (g.the_connection(Connection.CLOSING), g.no_request_is_served, g.no_close_waits, g.no_record_ends),
-                                                                                  (m.connection_closed,),                                   "F-50"),
+                                                                                  (m.connection_closed,),                                   "F-55"),
     _row(UNLOAD_OWNER,    (g.the_owner(Fiber.OPEN),),                             (m.owner_called,),                                        "F-23"),
     _row(UNWIND_OWNER,    (g.the_owner(Fiber.CALLED),),                           (m.close_connection, m.break_off_owned, m.dispose_owned, m.owner_unwound),  "F-23"),
     _row(OWNER_GONE,      (g.the_owner(Fiber.UNWOUND), g.the_connection(Connection.CLOSED)),
