@@ -44,7 +44,7 @@ def connection() -> Examined:
     return examine_world(connection_world(), connection_claims(slots=2))
 
 
-@pytest.mark.clause("F-55", "F-56", "F-57", "E-23", "F-18", "F-38")
+@pytest.mark.clause("F-55", "F-56", "F-52", "E-23", "F-18", "F-38")
 def test_every_claim_about_connections_holds(connection: Examined) -> None:
     """Whatever races a teardown, nothing is shared, nothing leaks and everything is answered."""
     assert [str(verdict.why) for verdict in connection.verdicts if not verdict.holds] == []

@@ -70,7 +70,7 @@ _PROMISES: Final[tuple[_Promise, ...]] = (
     ("every_teardown_completes", "B-38 F-33", "INV-12",
      "Every teardown that begins completes.",
      True, _is_ending, _has_ended, _ENDS),
-    ("every_load_is_answered", "F-56 F-57", "INV-14",
+    ("every_load_is_answered", "F-52 F-56", "INV-14",
      "Every load is answered.",
      True, _phase_is(Phase.PENDING), _is_answered, PREMISE),
     ("every_close_is_answered", "F-22", "INV-14",

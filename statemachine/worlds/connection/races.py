@@ -19,7 +19,7 @@ def a_load_comes_back_to_a_connection_that_ends(step: Step[State]) -> bool:
     return is_ending and after is not None and after.phase is Phase.FAILING
 
 
-@sometimes("F-24", on=(t.GO_ON,), invariant="INV-10")
+@sometimes("F-30 F-52", on=(t.GO_ON,), invariant="INV-10")
 def a_load_comes_back_to_an_owner_that_unloads(step: Step[State]) -> bool:
     """A fiber can begin to unload while a load waits, and the load then makes no agent."""
     return step.after.slots[step.place] is None and step.before.owner is not Fiber.OPEN

@@ -17,7 +17,7 @@ _TABLES: Final = ("registry", "names", "reserved", "store", "leases")
 # -- Of every state --------------------------------------------------------------------------------
 
 
-@everywhere("A-48 F-05 F-06", invariant="INV-16")
+@everywhere("A-48 F-05 F-06 F-07", invariant="INV-16")
 def no_two_live_agents_share_an_id(state: State) -> bool:
     """No two agents whose drivers have not exited have an agent id or a session id in common."""
     alive = [slot.asked for _, slot in state.taken if slot.is_alive]
@@ -25,7 +25,7 @@ def no_two_live_agents_share_an_id(state: State) -> bool:
     return len(agents) == len(sessions) == len(alive)
 
 
-@everywhere("F-06 E-23", invariant="INV-16")
+@everywhere("F-06 F-08 E-22 E-23", invariant="INV-16")
 def a_session_has_one_user(state: State) -> bool:
     """A session is live, or being loaded, or its lease is being given back, for one at a time."""
     return all(
@@ -35,7 +35,7 @@ def a_session_has_one_user(state: State) -> bool:
     )
 
 
-@everywhere("F-38 F-57", invariant="INV-14")
+@everywhere("F-38 F-52", invariant="INV-14")
 def every_entry_is_somebodys(state: State) -> bool:
     """An id that is registered, entered, reserved or leased belongs to a request that is there."""
     return all(
@@ -204,7 +204,7 @@ def _is_over(step: Step[State]) -> bool:
     return is_early and step.after.slots[step.place] is None
 
 
-@on_every_step("F-57", invariant="INV-14", about=_is_over)
+@on_every_step("F-09 F-52", invariant="INV-14", about=_is_over)
 def a_failed_request_leaves_nothing(step: Step[State]) -> bool:
     """A request that fails leaves no agent, no session, no reservation and no lease."""
     return not any(step.place in getattr(step.after, name) for name in _TABLES)

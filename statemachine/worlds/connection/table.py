@@ -85,10 +85,10 @@ def _refusals(on: Event) -> tuple[Row[State], ...]:
         (g.an_owner_unloads, "a fiber that would own the agent unloads", "F-24"),
         (g.the_agent_id_is_registered, "an agent with this id lives", "F-05"),
         (g.the_agent_id_is_reserved, "an agent with this id is being made", "F-05"),
-        (g.the_session_is_live, "the session is live", "F-06"),
+        (g.the_session_is_live, "the session is live", "F-06 E-22"),
         (g.the_session_is_reserved, "the session is being loaded", "E-23"),
     )
-    return tuple(Row(on, (guard,), (), why, (clause,)) for guard, why, clause in rows)
+    return tuple(Row(on, (guard,), (), why, tuple(cited.split())) for guard, why, cited in rows)
 
 
 _P = Phase
@@ -104,15 +104,15 @@ TABLE: Final = (
     # A load takes both ids before it waits, so that nobody else can have them meanwhile.
     *_refusals(LOAD),
     _row(LOAD,          (),                                           (m.reserve_name, m.reserve, m.phase(_P.PENDING)),  "E-23"),
-    _row(GIVE_UP,       (g.in_phase(_P.PENDING, _P.READ),),           _gives_back,                                       "F-57"),
+    _row(GIVE_UP,       (g.in_phase(_P.PENDING, _P.READ),),           _gives_back,                                       "F-52"),
     _row(STORE_ANSWERS, (g.in_phase(_P.PENDING), g.the_lease_is_free), (m.take_lease, m.phase(_P.READ)),                 "E-23"),
-    _row(STORE_FAILS,   (g.in_phase(_P.PENDING),),                    _gives_back,                                       "F-57"),
+    _row(STORE_FAILS,   (g.in_phase(_P.PENDING),),                    _gives_back,                                       "F-09"),
     # It waited, so it looks again at who would own the agent.
-    _row(GO_ON,         (g.in_phase(_P.READ), g.an_owner_unloads),    _gives_back,                                       "F-24"),
-    _row(GO_ON,         (g.in_phase(_P.READ),),                       (m.give_up_reservation, m.enter, *_opens),         "F-01"),
+    _row(GO_ON,         (g.in_phase(_P.READ), g.an_owner_unloads),    _gives_back,                                       "F-07 F-52"),
+    _row(GO_ON,         (g.in_phase(_P.READ),),                       (m.give_up_reservation, m.enter, *_opens),         "F-07"),
 
     # Listeners of the session ran, and may have unloaded who would own the agent.
-    _row(OPENED,  (*_opening, g.an_owner_unloads),                   (m.return_, m.detach, m.give_up_name, m.refuse),    "F-24"),
+    _row(OPENED,  (*_opening, g.an_owner_unloads),                   (m.return_, m.detach, m.give_up_name, m.refuse),    "F-24 F-53"),
     _row(OPENED,  _opening,                                          (m.register, m.give_up_name, m.phase(_P.TOLD)),     "F-05"),
     _row(RETURNS, (g.in_phase(_P.TOLD), g.the_stretch_is_innermost), (m.return_, m.phase(_P.RETURNED)),                  "F-01"),
 
