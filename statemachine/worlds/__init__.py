@@ -6,10 +6,11 @@ are where things are lost. A world is that surrounding as a value and a table of
 the machine is: every state, every step, an *eventually* under the fairness of tasks alone.
 
 `rows` and `world` say what a world is, `claims` what may be claimed of one, `exploration`,
-`fairness` and `check` judge it. `driver` is what all of them see of the machine. `connection` is
-the world of loads, closes and teardowns.
+`fairness` and `check` judge it. `driver` is what all of them see of the machine, `catalogue`
+examines all of them. `connection` is the world of loads, closes and teardowns.
 """
 
+from .catalogue import examine_worlds
 from .check import Examined, examine_world, refute
 from .claims import Assumption, Claim, Eventually, Everywhere, OnEveryStep, Sometimes
 from .driver import Driver, check_driver, seen_as
@@ -20,5 +21,5 @@ from .world import Step, World
 __all__ = [
     "Actor", "Assumption", "Claim", "Driver", "Event", "Eventually", "Everywhere", "Examined",
     "Explored", "Guard", "Label", "Move", "OnEveryStep", "Row", "Sometimes", "Step", "World",
-    "check_driver", "examine_world", "explore_world", "refute", "seen_as",
+    "check_driver", "examine_world", "examine_worlds", "explore_world", "refute", "seen_as",
 ]  # fmt: skip

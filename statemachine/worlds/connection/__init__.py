@@ -6,11 +6,13 @@
 
 from .claims import connection_claims
 from .promises import PREMISE, false_variants
+from .safety import SAFETY
 from .state import Asked, Caller, Connection, End, Fiber, Phase, Slot, State
 from .table import EVENTS, TABLE
-from .world import connection_world
+from .world import connection_world, one_client
 
 __all__ = [
-    "EVENTS", "PREMISE", "TABLE", "Asked", "Caller", "Connection", "End", "Fiber", "Phase", "Slot",
-    "State", "connection_claims", "connection_world", "false_variants",
+    "EVENTS", "PREMISE", "SAFETY", "TABLE", "Asked", "Caller", "Connection", "End", "Fiber",
+    "Phase", "Slot", "State", "connection_claims", "connection_world", "false_variants",
+    "one_client",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from statemachine.worlds.claims import Claim, everywhere, on_every_step
+from statemachine.worlds.claims import Everywhere, OnEveryStep, everywhere, on_every_step
 from statemachine.worlds.driver import Driver
 from statemachine.worlds.world import Step
 
@@ -218,7 +218,7 @@ def a_closed_session_is_gone(step: Step[State]) -> bool:
     return step.place not in places
 
 
-SAFETY: Final[tuple[Claim, ...]] = (
+SAFETY: Final[tuple[Everywhere[State] | OnEveryStep[State], ...]] = (
     no_two_live_agents_share_an_id,
     a_session_has_one_user,
     every_entry_is_somebodys,

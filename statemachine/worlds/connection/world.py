@@ -8,7 +8,7 @@ from statemachine.worlds.world import World
 from .state import NOBODY, Asked, Caller, Slot, State
 from .table import CALLS, SLOTTED, TABLE, WHOLE
 
-__all__ = ["connection_world"]
+__all__ = ["connection_world", "one_client"]
 
 _ASKS = (
     Asked(Caller.CONNECTION, 0, 0),
@@ -40,6 +40,11 @@ def connection_world(
         ask=_ask,
         stands=lambda state: bool(state.standing),
     )
+
+
+def one_client(slots: int) -> World[State]:
+    """Return the world of a client that always asks for the same session, and of nobody else."""
+    return connection_world(slots=slots, asks=_ASKS[:1])
 
 
 def _ask(state: State, place: Hashable) -> tuple[State, int] | None:
