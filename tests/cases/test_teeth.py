@@ -7,13 +7,16 @@ import pytest
 from statemachine.conformance.stage.schedules import search
 
 from . import (
+    async_faults,
     part_faults,
     plugin_faults,
     row_faults,
+    test_asy,
     test_can,
     test_dsp,
     test_idl,
     test_plg,
+    test_plg_listeners,
     test_que,
 )
 from .conftest import told_cases
@@ -21,8 +24,8 @@ from .planting import FAULTS, planted
 from .test_can import Scenes
 
 # Imported for what they list.
-_FAULTY: Final = (row_faults, part_faults, plugin_faults)
-_MODULES: Final = (test_can, test_que, test_idl, test_dsp, test_plg)
+_FAULTY: Final = (row_faults, part_faults, plugin_faults, async_faults)
+_MODULES: Final = (test_asy, test_can, test_que, test_idl, test_dsp, test_plg, test_plg_listeners)
 
 TEETH: Final[dict[str, tuple[str, ...]]] = {
     "CASE-001": ("cancel-at-rest-is-remembered",),
@@ -71,6 +74,12 @@ TEETH: Final[dict[str, tuple[str, ...]]] = {
     "CASE-128": ("announced-early",),
     "CASE-130": ("old-listeners-live",),
     "CASE-132": ("a-failing-disposer-ends-the-chain",),
+    "CASE-156": ("answer-beats-cancel",),
+    "CASE-159": ("owed-flush-not-kept",),
+    "CASE-160": ("teardown-cancelled-with-its-waiter",),
+    "CASE-161": ("cancellation-not-contained",),
+    "CASE-163": ("wait-swallows-its-cancellation", "strangers-taken-for-nobody"),
+    "CASE-165": ("session-taken-twice",),
 }
 """Case to the faults that its scenarios must find."""
 
