@@ -7,7 +7,6 @@ a turn without it would be another one, so its failure is that turn's.
 
 from collections.abc import Callable
 from inspect import iscoroutinefunction
-from itertools import count
 
 from attrs import define, field, frozen
 
@@ -25,8 +24,7 @@ class _Section:
     owner: str
     """The plugin that added it."""
     text: str | Callable[[], str]
-    place: tuple[int, int]
-    """Its order, and behind it when it was added."""
+    order: int
 
 
 @define(eq=False)
@@ -37,7 +35,6 @@ class SystemPrompt:
     """
 
     _sections: dict[str, _Section] = field(init=False, factory=dict)
-    _count: "count[int]" = field(init=False, factory=count)
 
     def add(
         self, context: Context, name: str, text: str | Callable[[], str], order: int = 0
@@ -55,7 +52,7 @@ class SystemPrompt:
             InactiveError: the fiber is not active any more.
             CallerError: an argument is of another kind.
 
-        Clauses: K-15 K-19
+        Clauses: K-15 K-22
         """
         if type(name) is not str or not name:
             raise CallerError(f"section refused: its name is {name!r}; give a string")
@@ -68,18 +65,16 @@ class SystemPrompt:
                 f"section {name!r} refused: its text must be a string or a plain function that "
                 "returns one"
             )
-        context.check_open(f"section {name}")
-        taken = self._sections.get(name)
-        if taken is not None:
-            raise DuplicateIdError(
-                f"section {name!r} refused: plugin {taken.owner} added one of this name; "
-                "choose another name, or dispose that one first"
-            )
-        place = (order, next(self._count))
 
         def enter() -> Callable[[], object]:
+            taken = self._sections.get(name)
+            if taken is not None:
+                raise DuplicateIdError(
+                    f"section {name!r} refused: plugin {taken.owner} added one of this name; "
+                    "choose another name, or dispose that one first"
+                )
             owner = context.fiber.name
-            self._sections[name] = _Section(name=name, owner=owner, text=text, place=place)
+            self._sections[name] = _Section(name=name, owner=owner, text=text, order=order)
             return lambda: self._sections.pop(name)
 
         return context.effect(enter, name=f"section {name}")
@@ -92,9 +87,10 @@ class SystemPrompt:
         Raises:
             PluginError: a section raised, or gave no text; the message names it and its plugin.
 
-        Clauses: A-45 K-15 K-19
+        Clauses: A-45 K-15 K-22
         """
-        sections = sorted(self._sections.values(), key=lambda section: section.place)
+        # Sections of one order stay in the order in which they were added: the sort is stable.
+        sections = sorted(self._sections.values(), key=lambda section: section.order)
         texts = [*map(_text_of, sections), base]
         return "\n\n".join(text for text in texts if text.strip())
 

@@ -10,12 +10,12 @@ takes longer to import than the whole runtime. References are looked up inside t
 
 import json
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from runtime.containment import attempt, render_error
 from runtime.errors import InvalidContentError, LimitError
-from runtime.limits import Limits
-from runtime.session.content import INTEGER_MAX, FrozenObject, freeze_json, thaw
+from runtime.limits import ANY_SIZE
+from runtime.session.content import FrozenObject, freeze_json, thaw
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 
     from .values import Tool
 
-__all__ = ["ANY_SIZE", "ArgumentChecker", "parse_arguments", "violations"]
-
-ANY_SIZE: Final = Limits(record_bytes_max=INTEGER_MAX)
-"""For what is measured later, or was measured before."""
+__all__ = ["ArgumentChecker", "parse_arguments", "violations"]
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _VIOLATIONS_MAX: Final = 20
@@ -50,7 +47,7 @@ def parse_arguments(raw: str) -> Any:  # noqa: ANN401  # any JSON
     if not raw:
         return _NO_ARGUMENTS
     try:
-        value = json.loads(raw, object_pairs_hook=_unique, parse_constant=_refuse)
+        value = json.loads(raw, object_pairs_hook=_unique)
         return freeze_json(value, what="arguments", limits=ANY_SIZE)
     except (ValueError, RecursionError, LimitError):
         return raw
@@ -72,7 +69,7 @@ def violations(tool: "Tool", arguments: object) -> tuple[str, ...]:
 class ArgumentChecker:
     """A JSON Schema that was found to be one, ready to check arguments.
 
-    Clauses: K-09 K-17
+    Clauses: K-09 K-20
     """
 
     __slots__ = ("_validator",)
@@ -132,10 +129,10 @@ def _check_references(root: "Resource[Any]", resolver: "Resolver[Any]") -> None:
     pending = [(root, resolver)]
     while pending:
         resource, resolver = pending.pop()
-        contents = resource.contents
-        reference = contents.get("$ref") if isinstance(contents, dict) else None
-        if reference is not None and attempt(resolver.lookup, reference) is not None:
-            raise InvalidContentError(f"$ref {reference!r} points to nothing inside it")
+        contents = resource.contents if isinstance(resource.contents, dict) else {}
+        for reference in (contents.get("$ref"), contents.get("$dynamicRef")):
+            if reference is not None and attempt(resolver.lookup, reference) is not None:
+                raise InvalidContentError(f"the reference {reference!r} leads to nothing inside it")
         inner = resource.subresources()
         pending.extend((each, resolver.in_subresource(each)) for each in inner)
 
@@ -164,10 +161,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(built) < len(pairs):
         raise ValueError("a name is given twice")
     return built
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"JSON has no {constant}")
 
 
 _NO_ARGUMENTS: Final[FrozenObject] = freeze_json({}, what="arguments")

@@ -61,25 +61,18 @@ class ToolRegistry:
         """
         if not isinstance(tool, Tool):
             raise CallerError(f"register refused: it takes a Tool, not {type(tool).__name__}")
-        what = f"tool {tool.name}"
-        context.check_open(what)
-        taken = self._entries.get(tool.name)
-        if taken is not None:
-            raise DuplicateIdError(
-                f"tool {tool.name!r} refused: plugin {taken.owner} registered one of this name; "
-                "choose another name, or dispose that one first"
-            )
 
         def leave() -> None:
             del self._entries[tool.name]
             self._changed(context, tool, is_registered=False)
 
         def enter() -> Iterator[Disposer]:
+            self._check_free(tool.name)
             self._entries[tool.name] = _Entry(tool, context.fiber.name)
             yield leave
             self._changed(context, tool, is_registered=True)
 
-        return context.effect(enter, name=what)
+        return context.effect(enter, name=f"tool {tool.name}")
 
     def get(self, name: str) -> Tool | None:
         """Return the tool of this name, or None."""
@@ -126,6 +119,14 @@ class ToolRegistry:
 
         contain(show, what=f"presentation of tool {name}", who=entry.owner)
         return shown
+
+    def _check_free(self, name: str) -> None:
+        taken = self._entries.get(name)
+        if taken is not None:
+            raise DuplicateIdError(
+                f"tool {name!r} refused: plugin {taken.owner} registered one of this name; "
+                "choose another name, or dispose that one first"
+            )
 
     def _changed(self, context: Context, tool: Tool, *, is_registered: bool) -> None:
         self._schemas = None

@@ -12,11 +12,9 @@ from attrs import Attribute, field, frozen
 
 from runtime.containment import attempt, render_error
 from runtime.errors import CallerError, InvalidContentError, LifecycleError
-from runtime.limits import DEFAULT_LIMITS, Limits
+from runtime.limits import ANY_SIZE, DEFAULT_LIMITS, Limits
 from runtime.session.content import Block, FrozenList, FrozenObject, check_blocks, freeze_json
 from runtime.session.records import check_fits
-
-from .arguments import ANY_SIZE
 
 __all__ = [
     "ToolErrorInfo",
@@ -83,7 +81,7 @@ class ToolResult:
     Raises:
         InvalidContentError: a field would not survive the log, or is of another kind.
 
-    Clauses: K-08 K-12 K-18
+    Clauses: K-08 K-12 K-21
     """
 
     content: tuple[Block, ...] = field(default=None, converter=_checked_content)
@@ -106,7 +104,7 @@ class ToolResult:
         A string, a list of blocks and None are content, a result stays what it is. Anything else,
         and what is too large for one record, becomes an error result that says so.
 
-        Clauses: K-18
+        Clauses: K-21
         """
         found: list[Self] = []
         error = attempt(lambda: found.append(cls._fitting(value, limits)))

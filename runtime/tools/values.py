@@ -79,7 +79,7 @@ class Tool:
     Raises:
         CallerError: a field is not what it has to be; the message names the tool and says why.
 
-    Clauses: K-02 K-17
+    Clauses: K-02 K-20
     """
 
     name: str = field(converter=_checked_name)

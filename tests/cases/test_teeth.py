@@ -19,9 +19,9 @@ from . import (
     test_plg_listeners,
     test_que,
 )
+from .cast import Scenes
 from .conftest import told_cases
 from .planting import FAULTS, planted
-from .test_can import Scenes
 
 # Imported for what they list.
 _FAULTY: Final = (row_faults, part_faults, plugin_faults, async_faults)

@@ -261,9 +261,11 @@ def links(*names: str) -> Planted:
         core: Core,
         unregister: Callable[[Core], None],
         detach: Callable[[], None],
+        release: Callable[[], Teardown | None],
         owners: list[Effect],
     ) -> list[Link]:
-        by_name = {link.name: link for link in original(core, unregister, detach, owners)}
+        made = original(core, unregister, detach, release, owners)
+        by_name = {link.name: link for link in made}
         return [by_name[name] for name in names]
 
     return replacing(roster, "_links", reordered)

@@ -51,7 +51,7 @@ def planted_in_parts(faults: Iterable[PlantedFault]) -> Canary:
 def forgetful(make_subject: MakeSubject) -> MakeSubject:
     """Return a maker of the same subjects whose `cancel` does nothing."""
 
-    def make() -> Any:  # noqa: ANN401 - the subject's own class, with one method less
+    def make() -> Any:  # noqa: ANN401  # the subject's own class, with one method less
         subject: Any = make_subject()
         kind = type(subject)
         members = {"__slots__": (), "cancel": lambda _self, _agent, _reason: None}

@@ -78,6 +78,7 @@ FLUSH = """
 
 
 @pytest.mark.clause("B-29", "B-46", "A-12", "A-15", "A-52", "B-35", "B-103", "B-136")
+@pytest.mark.seed("SEED-08")
 @pytest.mark.parametrize(("name", "trace"), rows(TURN_END))
 def test_inside_the_end_of_a_cancelled_turn(name: str, trace: str) -> None:
     """The marker is gone, only the status says `cancelled`: what comes is queued and runs."""
@@ -85,6 +86,7 @@ def test_inside_the_end_of_a_cancelled_turn(name: str, trace: str) -> None:
 
 
 @pytest.mark.clause("B-30", "B-31", "B-32", "B-46", "A-12", "A-15", "A-52", "B-35", "A-31")
+@pytest.mark.seed("SEED-08", "SEED-09")
 @pytest.mark.parametrize(("name", "trace"), rows(FLUSH))
 def test_while_the_flush_of_a_cancelled_turn_is_awaited(name: str, trace: str) -> None:
     """A cancel only empties the inbox; work goes from `cancelled` to `running` without `idle`."""

@@ -7,6 +7,8 @@ import pytest
 from .scene import CALL, CUT, FAILS, Scene
 from .table import check, rows
 
+pytestmark = pytest.mark.seed("SEED-04")
+
 DONE = "running TS UM(A) SS CH CH AM SE"
 
 
@@ -182,6 +184,7 @@ IDLE = """
 
 
 @pytest.mark.clause("B-26", "B-45", "B-69", "A-05", "A-16", "B-134")
+@pytest.mark.seed("SEED-07")
 @pytest.mark.parametrize(("name", "trace"), rows(STEP_END))
 def test_inside_the_notification_of_step_end(name: str, trace: str) -> None:
     """A stop ends the turn without asking; steering makes it go on."""

@@ -1,5 +1,5 @@
 """Inside the stop itself: abort callbacks, and the announcements that a stop causes."""
-# ruff: noqa: E501 - a row of a table is one line
+# ruff: noqa: E501  # a row of a table is one line
 
 from collections.abc import Callable
 
@@ -160,6 +160,7 @@ def test_inside_an_abort_callback(name: str, trace: str) -> None:
 
 
 @pytest.mark.clause("A-28", "A-52", "A-12", "A-74", "B-47", "B-136", "B-135")
+@pytest.mark.seed("SEED-08")
 @pytest.mark.parametrize(("name", "trace"), rows(UNWINDING))
 def test_inside_the_notification_of_cancelled(name: str, trace: str) -> None:
     """While the turn unwinds its first reason stays, and whatever comes waits for the next turn."""
@@ -188,6 +189,7 @@ def test_inside_the_abort_callback_of_a_dispose(name: str, trace: str) -> None:
 
 
 @pytest.mark.clause("A-20", "B-44", "B-48", "B-51", "F-17", "F-39")
+@pytest.mark.seed("SEED-33")
 @pytest.mark.parametrize(("name", "trace"), rows(DISPOSED))
 def test_inside_the_notification_of_disposed(name: str, trace: str) -> None:
     """Nothing is accepted any more, although the turn still unwinds."""
