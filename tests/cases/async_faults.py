@@ -14,8 +14,9 @@ from runtime.core import Core
 from runtime.session.store import Sessions
 from runtime.teardown import Teardown
 from statemachine import Input, Window
+from tests.mutants.planting import remove, rows
 
-from .planting import change, fault
+from .planting import fault, use
 
 __all__: list[str] = []
 
@@ -23,11 +24,7 @@ __all__: list[str] = []
 @fault
 def answer_beats_cancel(patch: pytest.MonkeyPatch) -> None:
     """What has been answered is recorded, although the turn was stopped before it was read."""
-    change(
-        lambda row: (
-            row.on is Input.DONE and Window.STREAM in row.where and row.when.name == "stopped"
-        )
-    )
+    use(remove(rows(Input.DONE, Window.STREAM, "stopped", windows_max=1)))
 
     async def to_the_end(body: Coroutine[Any, Any, object], _: abort.AbortAuthority) -> None:
         await body

@@ -2,24 +2,18 @@
 
 import asyncio
 import gc
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 
 from runtime import AGENT_QUEUED, AGENT_STATUS, Announcement, DuplicateIdError
 from statemachine.conformance.stage.schedules import Scenario
 
+from .cast import OWNER, Scenes, a_runs
 from .conftest import Examine
 from .world import GRACE_S, HELD, Act, World, act, actor, scene
 
-Scenes: TypeAlias = tuple[Scenario[World], ...]
-
 DEADLINE_S = 1.0
-
-
-def a_runs(world: World) -> None:
-    """Send A; setting up ends with the model being asked."""
-    world.send("A")
 
 
 def case_156() -> Scenes:
@@ -76,7 +70,7 @@ def case_159() -> Scenes:
         scene(
             "garbage is collected",
             actor("host", act("collect", lambda _: gc.collect(1))),
-            actor("owner", World.dispose),
+            OWNER,
             before=lambda w: w.inject("X"),
             check=check,
         ),
@@ -266,7 +260,7 @@ def case_165() -> Scenes:
     def run(name: str, *, cooperative: bool) -> Scenario[World]:
         return scene(
             name,
-            actor("owner", World.dispose),
+            OWNER,
             actor("successor", replace),
             before=a_runs,
             answers={"A": ("more", *HELD)},

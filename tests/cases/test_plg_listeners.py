@@ -1,6 +1,6 @@
 """Plugins that listen: one that raises, and one that reads the log."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 
@@ -16,10 +16,9 @@ from runtime import (
 )
 from statemachine.conformance.stage.schedules import Scenario
 
+from .cast import Scenes
 from .conftest import Examine
 from .world import Act, World, actor, scene
-
-Scenes: TypeAlias = tuple[Scenario[World], ...]
 
 EVERYTHING: tuple[Announcement[Any], ...] = (
     AGENT_STATUS,
