@@ -309,7 +309,7 @@ def taking_siblings_along() -> Planted:
 def taking_any_id() -> Planted:
     """Do not look whether an agent with that id lives."""
 
-    def name(self: Roster, agent_id: str | None, session_id: str | None) -> tuple[str, str]:
+    def name(self: Roster, _: str, agent_id: str | None, session_id: str | None) -> tuple[str, str]:
         agent_id = agent_id or session_id or self.identifiers.new_id()
         return agent_id, session_id or agent_id
 

@@ -10,11 +10,14 @@ Unless they are held, the gates open by themselves with `ok`.
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from runtime import (
+    AGENT_ERROR,
     Agent,
+    AgentFailed,
     ConfiguredAgent,
+    Fiber,
     Limits,
     MemoryBackend,
     Record,
@@ -26,7 +29,16 @@ from runtime.subject import StageClock, StageIdentifiers
 from statemachine.conformance.stage.stage import Stage
 from tests.unit.windows.scene import Scene, StageModel
 
-__all__ = ["Disk", "StoredScene"]
+__all__ = [
+    "Disk",
+    "StoredScene",
+    "causes",
+    "errors_of",
+    "keeper",
+    "nothing_is_left",
+    "store_holding",
+    "store_of",
+]
 
 T = TypeVar("T")
 OUTCOMES = ("ok", "error", "late")
@@ -142,3 +154,49 @@ class StoredScene(Scene):
 
 async def _await(awaitable: Awaitable[T]) -> T:
     return await awaitable
+
+
+def errors_of(scene: StoredScene) -> list[AgentFailed]:
+    """Return a list to which every `agent/error` is added."""
+    told: list[AgentFailed] = []
+    scene.rt.on(AGENT_ERROR, told.append)
+    return told
+
+
+def causes(failed: AgentFailed) -> list[Exception]:
+    """Return what the listeners of a flush raised."""
+    assert isinstance(failed.error, ExceptionGroup)
+    return list(failed.error.exceptions)
+
+
+def keeper(scene: StoredScene) -> Fiber:
+    """Return the fiber of the plugin that keeps sessions."""
+    assert scene.rt.persistence is not None
+    return scene.rt.persistence
+
+
+def store_of(*prompts: str, **options: Any) -> MemoryBackend:  # noqa: ANN401 - of `create`
+    """Return a store that keeps the session `a`, in which these prompts were answered."""
+    with StoredScene(agents=()) as scene:
+        scene.adopt(scene.rt.agents.create(agent_id="a", **options))
+        scene.ask(*prompts)
+        scene.settle()
+    return scene.backend
+
+
+def nothing_is_left(scene: StoredScene, *writers: str) -> None:
+    """Check that a refusal registered nothing, and that both ids are free."""
+    scene.settle()
+    assert scene.rt.agents.list() == ()
+    assert scene.rt.sessions.list() == ()
+    assert sorted(scene.backend.disk.writers) == sorted(writers)
+    scene.create("a")
+    scene.dispose()
+    scene.settle()
+
+
+def store_holding(records: Iterable[Record]) -> MemoryBackend:
+    """Return a store with these records of the session `a`."""
+    backend = store_of("A")
+    backend.disk.records["a"][:] = records
+    return backend
