@@ -1,5 +1,6 @@
 """Faults of the runtime, each planted by replacing one thing for as long as it is needed."""
 
+from asyncio import Task
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -261,7 +262,7 @@ def links(*names: str) -> Planted:
         core: Core,
         unregister: Callable[[Core], None],
         detach: Callable[[], None],
-        release: Callable[[], Teardown | None],
+        release: Callable[[], Task[None] | None],
         owners: list[Effect],
     ) -> list[Link]:
         made = original(core, unregister, detach, release, owners)

@@ -15,6 +15,7 @@ from runtime import (
     Limits,
     MemoryBackend,
     Plugin,
+    Record,
     StorageError,
     TeardownReport,
 )
@@ -47,27 +48,33 @@ def owned_by_a_plugin(scene: StoredScene) -> Fiber:
     return fiber
 
 
-@pytest.mark.clause("E-38", "E-39", "E-40", "F-15", "F-16")
-@pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize("way", ["first in, first out", "held"])
-def test_whoever_ends_an_agent_its_closing_records_are_stored(end: str, way: str) -> None:
-    """The same records, whichever level it is, also when the disk is slow."""
+def ended(end: str, *, is_slow: bool) -> list[Record]:
+    """End an agent in the middle of a turn, and return what is stored of it."""
     with StoredScene(agents=()) as scene:
         owner = owned_by_a_plugin(scene)
         scene.ask("A")
         scene.quiet()
-        if way == "held":
+        if is_slow:
             scene.hold("disk")
         ending = scene.start(ENDS[end](scene, owner))
         scene.release()
         scene.settle()
-        assert ending.done()
         report = ending.result()
         assert (report.failed, report.stragglers) == ((), ())
         assert scene.stored() == scene.records()
-        assert [each.type for each in scene.stored()][-2:] == CLOSING
-        assert scene.stored()[-1].data["ending"] == "disposed"
         assert scene.backend.disk.writers == {}
+        return scene.stored()
+
+
+@pytest.mark.clause("E-38", "E-39", "E-40", "F-15", "F-16")
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_whoever_ends_an_agent_its_closing_records_are_stored(end: str, is_slow: bool) -> None:  # noqa: FBT001 - a parametrised flag
+    """The same records, whichever level it is, also when the disk is slow."""
+    records = ended(end, is_slow=is_slow)
+    assert [each.type for each in records][-2:] == CLOSING
+    assert records[-1].data["ending"] == "disposed"
+    assert records == ended("handle", is_slow=False)
 
 
 @pytest.mark.clause("E-33", "E-49")

@@ -1,12 +1,13 @@
 """Going on with a stored session: what comes back, and who comes first."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from runtime import (
     AGENT_SESSION_START,
     SESSION_EVENT,
+    AgentHandle,
     AgentOptions,
     DuplicateIdError,
     SessionStarted,
@@ -98,6 +99,29 @@ def test_a_session_can_be_resumed_as_soon_as_its_agent_is_gone() -> None:
             scene.wait_for(scene.handle().dispose())
             scene.resume()
             assert len(scene.records()) == 8 * turns
+
+
+@pytest.mark.clause("F-22", "E-33")
+@pytest.mark.parametrize("is_written", [True, False])
+def test_a_resume_may_come_the_moment_the_session_is_free(is_written: bool) -> None:  # noqa: FBT001 - a parametrised flag
+    """It stands behind the last write and the return of the lease, and waits for them."""
+    with StoredScene() as scene:
+        scene.ask("A")
+        scene.settle()
+        if not is_written:
+            scene.hold("disk")
+            scene.a.inject("late")
+        scene.handle().dispose()
+        while scene.rt.sessions.get("a") is not None:
+            assert scene.stage.move()
+        resuming = scene.stage.spawn(_awaited(scene.rt.agents.resume(session_id="a")), "resuming")
+        scene.release()
+        scene.settle()
+        assert len(resuming.result().agent.session.events) == (8 if is_written else 11)
+
+
+async def _awaited(resuming: Awaitable[AgentHandle]) -> AgentHandle:
+    return await resuming
 
 
 @pytest.mark.clause("F-50")
