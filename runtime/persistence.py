@@ -61,7 +61,7 @@ class Persistence:
         Clauses: E-11 E-16
         """
         read = partial(self.backend.read, session_id)
-        return await self._sequencer.put(f"read of session {session_id}", lambda: read)
+        return await self._sequencer.do(f"read of session {session_id}", read)
 
     async def headers(self) -> tuple[StoredHeader, ...]:
         """Return what is known of the stored sessions, from the oldest.
@@ -69,7 +69,7 @@ class Persistence:
         Raises:
             StorageError: it could not be read.
         """
-        return await self._sequencer.put("list of sessions", lambda: self.backend.headers)
+        return await self._sequencer.do("list of sessions", self.backend.headers)
 
     # -- Live sessions -----------------------------------------------------------------------------
 
@@ -216,7 +216,7 @@ def persistence_plugin(
         provided = context.provide(PERSISTENCE, persistence)
         # Closed also when opening fails half-way.
         yield persistence.close
-        await sequencer.put(f"opening of {backend.name}", lambda: backend.open)
+        await sequencer.do(f"opening of {backend.name}", backend.open)
         yield persistence.drain
         context.on(SESSION_CREATED, persistence.on_created)
         context.on(SESSION_EVENT, persistence.on_record)

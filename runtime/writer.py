@@ -58,6 +58,13 @@ class Sequencer:
         task.add_done_callback(self._done)
         return task
 
+    async def do(self, name: str, call: Callable[[], T]) -> T:
+        """Do something in its turn and return what it returns.
+
+        Whoever is cancelled here stops waiting; the work goes on.
+        """
+        return await asyncio.shield(self.put(name, lambda: call))
+
     async def _after(
         self, before: "asyncio.Task[Any] | None", make_call: Callable[[], Callable[[], T]]
     ) -> T:

@@ -51,6 +51,8 @@ class Disk:
         self.stage = stage
         self.calls: list[str] = []
         """What was asked for, by name, when it was asked for."""
+        self.defects: list[AssertionError] = []
+        """What a call found to be impossible; a flush would only tell its agent."""
         self._is_busy = False
 
     async def run(self, call: Callable[[], T]) -> T:
@@ -62,12 +64,19 @@ class Disk:
             outcome = await self.stage.gate("disk", OUTCOMES)
             if outcome == "error":
                 raise StorageError("the disk is full")
-            result = call()
+            result = self._do(call)
             if outcome == "late":
                 raise StorageError("the disk did not answer in time")
             return result
         finally:
             self._is_busy = False
+
+    def _do(self, call: Callable[[], T]) -> T:
+        try:
+            return call()
+        except AssertionError as defect:
+            self.defects.append(defect)
+            raise
 
 
 def _name_of(call: Callable[[], object]) -> str:
