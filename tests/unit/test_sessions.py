@@ -15,8 +15,9 @@ from runtime import (
 )
 from runtime.limits import DEFAULT_LIMITS
 from runtime.session.records import Record
-from tests.unit.clocks import SetClock
 from tests.unit.test_log import new_log, whole_turn
+
+from .clocks import SetClock
 
 
 @pytest.fixture
