@@ -1,0 +1,79 @@
+"""Which backend keeps the sessions at a path."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Final, Protocol
+
+from runtime.errors import StorageError
+from runtime.limits import DEFAULT_LIMITS, Limits
+from runtime.ports import Clock
+
+from .backend import Backend
+from .codec import Glance
+from .disk import storage_errors
+from .jsonl import JsonLinesBackend
+from .sqlite import SqliteBackend
+
+__all__ = ["DiskBackend", "backend_at"]
+
+_JSON_LINES: Final = ".jsonl"
+
+
+class DiskBackend(Backend, Protocol):
+    """A backend that a person can look into."""
+
+    def glance(self, session_id: str) -> Glance | None:
+        """Say how far a session has come without reading it; None if that cannot be seen."""
+        ...
+
+    def problems(self) -> tuple[str, ...]:
+        """Name what is wrong with the place and belongs to no session."""
+        ...
+
+
+def backend_at(
+    path: Path | str, *, limits: Limits = DEFAULT_LIMITS, clock: Clock | None = None
+) -> DiskBackend:
+    """Return the backend for a path; what is there decides, and else the name.
+
+    A directory, and a new path that ends in `.jsonl`, hold one file of JSON lines for each session;
+    a file, and any other new path, is an SQLite database. Nothing is created yet.
+
+    Raises:
+        StorageError: the file is no database, or cannot be looked at.
+
+    Clauses: E-66
+    """
+    place = Path(path).absolute()
+    kind: Callable[..., DiskBackend]
+    with storage_errors("sessions cannot be kept", place):
+        if place.is_dir():
+            kind = JsonLinesBackend
+        elif place.exists():
+            _check_database(place)
+            kind = SqliteBackend
+        else:
+            kind = JsonLinesBackend if place.suffix == _JSON_LINES else SqliteBackend
+    return kind(path, limits=limits, clock=clock)
+
+
+def _check_database(path: Path) -> None:
+    """Refuse a file that is no database, with words that fit what it probably is.
+
+    The file is opened by SQLite only: on a database that another part of this process has open, a
+    second opening by other means takes its locks away when it is closed.
+    """
+    try:
+        # Unchanging, so that nothing is put beside it; the header of the file is all it takes.
+        uri = f"{path.as_uri()}?mode=ro&immutable=1"
+        with closing(sqlite3.connect(uri, uri=True)) as database:
+            database.execute("PRAGMA schema_version")
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+            return
+        advice = "choose another file"
+        if path.suffix == _JSON_LINES:
+            advice = "if it is a session, name the directory above that of its working directory"
+        raise StorageError(f"{path} is no database; {advice}") from None
