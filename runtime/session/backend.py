@@ -7,9 +7,9 @@ and may be slow. Whoever calls holds the lease of the session for everything but
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from attrs import field, frozen
+from attrs import frozen
 
 from runtime.errors import InvalidRecordError
 
@@ -33,12 +33,13 @@ class StoredSession:
     """A session as it is kept."""
 
     header: SessionHeader
-    records: tuple[Record, ...] = field(converter=tuple)
+    records: tuple[Record, ...]
     torn: str | None = None
     """What was left out behind the last record because a write did not get through; None if
     nothing was. It is still there until `cut`."""
 
 
+@runtime_checkable
 class Backend(Protocol):
     """A place that keeps sessions.
 
