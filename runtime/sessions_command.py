@@ -66,9 +66,7 @@ def describe_sessions(parser: argparse.ArgumentParser) -> None:
                 "store", nargs="?", default=DEFAULT_STORE, metavar="PATH", help=_STORE_HELP
             )
         else:
-            command.add_argument(
-                "--store", default=DEFAULT_STORE, metavar="PATH", help=_STORE_HELP
-            )
+            command.add_argument("--store", default=DEFAULT_STORE, metavar="PATH", help=_STORE_HELP)
         command.add_argument("--json", action="store_true", help="answer in JSON")
 
 

@@ -5,12 +5,12 @@ change colours or hide anything on the terminal of whoever looks at it later.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from .session.backend import StoredSession
-from .session.content import text_of, thaw
+from .session.content import FrozenObject, text_of, thaw
 from .session.records import Record
 
 __all__ = ["said", "time_of", "transcript"]
@@ -33,9 +33,18 @@ def transcript(stored: StoredSession) -> Iterator[str]:
     if header.cwd is not None:
         yield f"in {said(header.cwd)}"
     if header.parent is not None:
-        yield f"forked from {said(header.parent)}, which wrote the first {header.seed_length} records"
+        yield f"forked from {said(header.parent)}, with {header.seed_length} records of it"
+    # What the model of the open step said so far; a message says the same as a whole.
+    chunks: list[str] = []
     for record in records:
-        yield from _lines_of(record, records)
+        if record.type == "assistant/chunk":
+            chunks.append(_text_of(record.data["chunk"]))
+        elif record.type == "assistant/message":
+            chunks.clear()
+        elif record.type == "step/end":
+            yield from _cut_speech(chunks)
+        yield from _LINES.get(record.type, _foreign)(record)
+    yield from _cut_speech(chunks)
     if stored.torn is not None:
         yield f"--- {said(stored.torn)}"
     elif records and records[-1].type != "turn/end":
@@ -56,57 +65,70 @@ def said(text: str) -> str:
     return text.translate(_OBEYED)
 
 
-def _lines_of(record: Record, records: Sequence[Record]) -> Iterator[str]:
+def _turn_start(record: Record) -> Iterator[str]:
+    yield ""
+    yield f"--- turn {record.data['turn']}, {time_of(record.time_ms)}"
+
+
+def _turn_end(record: Record) -> Iterator[str]:
     data = record.data
-    match record.type:
-        case "turn/start":
-            yield ""
-            yield f"--- turn {data['turn']}, {time_of(record.time_ms)}"
-        case "turn/end":
-            error = data.get("error")
-            why = [data.get("reason"), None if error is None else error.get("message")]
-            yield f"--- {': '.join([data['ending'], *(said(str(each)) for each in why if each)])}"
-        case "step/start" | "assistant/chunk":
-            pass
-        case "step/end":
-            yield from _cut_stream(record, records)
-        case "user/message":
-            yield from _speech("user", data["content"])
-        case "assistant/message":
-            yield from _speech("assistant", data["content"])
-        case "steering/message":
-            yield from _speech("steering", data["content"])
-        case "context/message":
-            yield from _speech("context", data["content"])
-        case "prompt/blocked":
-            yield from _speech("blocked", data["content"])
-            yield from _labelled("because", data["reason"])
-        case "tool/call":
-            yield from _labelled("call", f"{data['name']} {_shortened(data['arguments'])}")
-        case "tool/result":
-            yield from _speech("failed" if data["is_error"] else "result", data["content"])
-        case other:
-            yield from _labelled(other, _shortened(json.dumps(thaw(data), ensure_ascii=False)))
+    reasons = [data.get("reason"), data.get("error", {}).get("message")]
+    yield f"--- {': '.join([data['ending'], *(said(str(each)) for each in reasons if each)])}"
 
 
-def _cut_stream(end: Record, records: Sequence[Record]) -> Iterator[str]:
-    """Show what a model had said when it was stopped: there are chunks, and no message."""
-    step = []
-    for record in reversed(records[: end.seq]):
-        if record.type in ("step/start", "assistant/message"):
-            break
-        step.append(record)
-    else:
-        return
-    if record.type == "step/start":
-        chunks = [each.data["chunk"] for each in reversed(step) if each.type == "assistant/chunk"]
-        said_so_far = "".join(str(each["text"]) for each in chunks if _is_text(each))
-        if said_so_far:
-            yield from _labelled("assistant", f"{said_so_far} [cut]")
+def _spoken_by(who: str) -> Callable[[Record], Iterator[str]]:
+    return lambda record: _speech(who, record.data["content"])
 
 
-def _is_text(chunk: dict[str, Any]) -> bool:
-    return chunk.get("type") == "text" and "text" in chunk
+def _blocked(record: Record) -> Iterator[str]:
+    yield from _speech("blocked", record.data["content"])
+    yield from _labelled("because", record.data["reason"])
+
+
+def _call(record: Record) -> Iterator[str]:
+    data = record.data
+    return _labelled("call", f"{data['name']} {_shortened(data['arguments'])}")
+
+
+def _result(record: Record) -> Iterator[str]:
+    return _speech("failed" if record.data["is_error"] else "result", record.data["content"])
+
+
+def _foreign(record: Record) -> Iterator[str]:
+    text = json.dumps(thaw(record.data), ensure_ascii=False)
+    return _labelled(record.type, _shortened(text))
+
+
+def _nothing(_: Record) -> Iterator[str]:
+    return iter(())
+
+
+_LINES: Final[dict[str, Callable[[Record], Iterator[str]]]] = {
+    "turn/start": _turn_start,
+    "user/message": _spoken_by("user"),
+    "steering/message": _spoken_by("steering"),
+    "context/message": _spoken_by("context"),
+    "prompt/blocked": _blocked,
+    "step/start": _nothing,
+    "assistant/chunk": _nothing,
+    "assistant/message": _spoken_by("assistant"),
+    "tool/call": _call,
+    "tool/result": _result,
+    "step/end": _nothing,
+    "turn/end": _turn_end,
+}
+
+
+def _cut_speech(chunks: list[str]) -> Iterator[str]:
+    """Show what a model had said when it was stopped, and forget it."""
+    text = "".join(chunks)
+    chunks.clear()
+    if text:
+        yield from _labelled("assistant", f"{text} [cut]")
+
+
+def _text_of(chunk: FrozenObject) -> str:
+    return str(chunk.get("text", "")) if chunk.get("type") == "text" else ""
 
 
 def _speech(who: str, content: Sequence[Any]) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """Which backend keeps the sessions at a path."""
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Final, Protocol
@@ -47,7 +46,7 @@ def backend_at(
     Clauses: E-66
     """
     place = Path(path).absolute()
-    kind: Callable[..., DiskBackend]
+    kind: type[JsonLinesBackend | SqliteBackend]
     with storage_errors("sessions cannot be kept", place):
         if place.is_dir():
             kind = JsonLinesBackend
