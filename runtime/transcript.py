@@ -28,26 +28,16 @@ def transcript(stored: StoredSession) -> Iterator[str]:
 
     Clauses: E-72
     """
-    header, records = stored.header, stored.records
+    header = stored.header
     yield f"session {said(header.id)}, created {time_of(header.created_ms)}"
     if header.cwd is not None:
         yield f"in {said(header.cwd)}"
     if header.parent is not None:
         yield f"forked from {said(header.parent)}, with {header.seed_length} records of it"
-    # What the model of the open step said so far; a message says the same as a whole.
-    chunks: list[str] = []
-    for record in records:
-        if record.type == "assistant/chunk":
-            chunks.append(_text_of(record.data["chunk"]))
-        elif record.type == "assistant/message":
-            chunks.clear()
-        elif record.type == "step/end":
-            yield from _cut_speech(chunks)
-        yield from _LINES.get(record.type, _foreign)(record)
-    yield from _cut_speech(chunks)
+    yield from _spoken(stored.records)
     if stored.torn is not None:
         yield f"--- {said(stored.torn)}"
-    elif records and records[-1].type != "turn/end":
+    elif stored.records and stored.records[-1].type != "turn/end":
         yield "--- the turn is open: its runtime still works on it, or died"
 
 
@@ -63,6 +53,20 @@ def time_of(milliseconds: int) -> str:
 def said(text: str) -> str:
     """Return a text in which a terminal finds nothing to obey."""
     return text.translate(_OBEYED)
+
+
+def _spoken(records: Sequence[Record]) -> Iterator[str]:
+    # What the model of the open step said so far; a message says the same as a whole.
+    chunks: list[str] = []
+    for record in records:
+        if record.type == "assistant/chunk":
+            chunks.append(_text_of(record.data["chunk"]))
+        elif record.type == "assistant/message":
+            chunks.clear()
+        elif record.type == "step/end":
+            yield from _cut_speech(chunks)
+        yield from _LINES.get(record.type, _foreign)(record)
+    yield from _cut_speech(chunks)
 
 
 def _turn_start(record: Record) -> Iterator[str]:

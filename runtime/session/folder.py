@@ -148,8 +148,9 @@ class Lines:
                 f"{self._what} cannot be read at byte {self.position}: the line is longer than "
                 f"{bytes_max} bytes; if it is no mistake, raise the limit record_bytes_max"
             )
-        self.position += len(line)
-        self.is_ended = line.endswith(b"\n")
+        if line:
+            self.position += len(line)
+            self.is_ended = line.endswith(b"\n")
         return line
 
 
