@@ -85,7 +85,6 @@ def sessions(chosen: argparse.Namespace, out: TextIO, notes: TextIO) -> int:
     try:
         desk = _Desk(backend_at(chosen.store), chosen.store, chosen, out, notes)
         try:
-            desk.store.open()
             return act(desk)
         finally:
             desk.store.close()
@@ -98,6 +97,7 @@ def sessions(chosen: argparse.Namespace, out: TextIO, notes: TextIO) -> int:
 
 
 def _list(desk: _Desk) -> int:
+    desk.store.open()
     found = [(each, desk.store.glance(each.header.id)) for each in desk.store.headers()]
     if desk.chosen.json:
         desk.answer([_summary(stored, glance) for stored, glance in found])
@@ -111,6 +111,7 @@ def _list(desk: _Desk) -> int:
 
 
 def _show(desk: _Desk) -> int:
+    desk.store.open()
     stored = desk.store.read(desk.chosen.id)
     if desk.chosen.json:
         desk.answer(
@@ -128,8 +129,13 @@ def _show(desk: _Desk) -> int:
 def _verify(desk: _Desk) -> int:
     if not Path(desk.path).exists():
         raise StorageError(f"{desk.path} does not exist, so there is nothing to verify")
-    problems = desk.store.problems()
-    ids = dict.fromkeys(each.header.id for each in desk.store.headers())
+    try:
+        desk.store.open()
+        problems = desk.store.problems()
+        ids = dict.fromkeys(each.header.id for each in desk.store.headers())
+    except DamagedSessionError as error:
+        # So much is damaged that it cannot even be said which sessions there are.
+        problems, ids = (str(error),), {}
     verdicts = [_verdict(desk.store, each) for each in ids]
     if desk.chosen.json:
         desk.answer({"sessions": verdicts, "problems": list(problems)})
@@ -144,6 +150,7 @@ def _verify(desk: _Desk) -> int:
 
 def _repair(desk: _Desk) -> int:
     session_id = desk.chosen.id
+    desk.store.open()
     # A session that is not there gets no lease, and so leaves no trace of the attempt.
     desk.store.read(session_id)
     desk.store.acquire(session_id)
@@ -161,6 +168,7 @@ def _repair(desk: _Desk) -> int:
 
 
 def _export(desk: _Desk) -> int:
+    desk.store.open()
     stored = desk.store.read(desk.chosen.id)
     desk.say(encode_header(stored.header), *map(encode_record, stored.records))
     if stored.torn is not None:

@@ -275,7 +275,7 @@ class _Reader:
         if type(seq) is not int or seq != expected:
             is_gap = type(seq) is int and seq > expected
             raise UnreadableError(
-                f"record {_brief(seq)} stands where {expected} is next", is_torn=is_gap
+                f"record {shown(seq)} stands where {expected} is next", is_torn=is_gap
             )
         if not _RECORD_REQUIRED <= fields.keys() <= _RECORD_FIELDS:
             raise UnreadableError(f"record {seq} has a field that no record has, or lacks one")
@@ -318,7 +318,3 @@ def _fields_of(line: bytes) -> dict[str, Any]:
     if type(fields) is not dict:
         raise UnreadableError("it is JSON, but no record")
     return fields
-
-
-def _brief(seq: object) -> str:
-    return str(seq) if type(seq) is int else shown(str(seq))

@@ -20,14 +20,17 @@ from typing import Final, TypeVar
 
 from attrs import frozen
 
-from runtime.errors import LifecycleError, StorageError
+from runtime.errors import DamagedSessionError, LifecycleError, StorageError
 
 from .disk import PRIVATE_FILE, Disk, make_private_directory, storage_errors
 
-__all__ = ["Database", "Schema", "code_of"]
+__all__ = ["Database", "Schema", "code_of", "is_database"]
 
 # How long a write waits for that of another process, which is over when its batch is synced.
 _BUSY_S: Final = 10.0
+
+# One page of the smallest size there is.
+_BYTES_MIN: Final = 512
 
 _T = TypeVar("_T")
 
@@ -134,7 +137,10 @@ class Database:
                 yield
             except sqlite3.Error as error:
                 advice = _ADVICE.get(code_of(error), "")
-                raise StorageError(f"{doing}: {self._path}: {error}{advice}") from error
+                message = f"{doing}: {self._path}: {error}{advice}"
+                if code_of(error) == sqlite3.SQLITE_CORRUPT:
+                    raise DamagedSessionError(message, place=str(self._path)) from error
+                raise StorageError(message) from error
 
     def _ask(self, ask: Callable[[sqlite3.Connection], _T], mode: str) -> _T | None:
         with closing(self._connection(mode)) as database:
@@ -153,6 +159,9 @@ class Database:
                 f"{self._path} is no file, so it is no database; "
                 "name a file, or let JSON Lines keep the sessions in a directory"
             )
+        if 0 < status.st_size < _BYTES_MIN:
+            # SQLite would take so short a file for an empty one, and overwrite it.
+            raise StorageError(f"{self._path} is no database; choose another file")
         return _Stamp(
             has_log=self._has_log(),
             inode=status.st_ino,
@@ -233,6 +242,25 @@ class Database:
         # Whoever edits a database may leave in it what is no text.
         database.text_factory = bytes
         return database
+
+
+def is_database(path: Path) -> bool:
+    """Say whether a file is an SQLite database, of whichever program, or empty.
+
+    The file is opened by SQLite only: a second opening of a database by other means, in a process
+    that has it open already, takes the locks of the first away when it is closed.
+    """
+    if 0 < path.stat().st_size < _BYTES_MIN:
+        return False
+    # Unchanging, so that nothing is put beside it; the header of the file is all it takes.
+    uri = f"{path.as_uri()}?mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as database:
+            database.execute("PRAGMA schema_version")
+    except sqlite3.DatabaseError as error:
+        # Anything else is said better by whoever uses it.
+        return code_of(error) != sqlite3.SQLITE_NOTADB
+    return True
 
 
 @frozen(kw_only=True)

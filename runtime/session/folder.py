@@ -7,6 +7,7 @@ The id in the name of a file and the id in its header are two facts, until they 
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -114,17 +115,21 @@ class Folder:
 class Lines:
     """The lines of a file, each behind its offset, one at a time."""
 
-    def __init__(self, file: BinaryIO, what: str, bytes_max: int) -> None:
-        """Begin where the file stands.
+    def __init__(
+        self, file: BinaryIO, what: str, *, bytes_max: int, end: int | None = None
+    ) -> None:
+        """Begin at the beginning of a file.
 
         Args:
             file: open for reading.
             what: the session and the file, for a message.
             bytes_max: how long a line may be, its end included.
+            end: the offset at which to end, if that is not the end of the file.
         """
         self._file = file
         self._what = what
         self._bytes_max = bytes_max
+        self._end = sys.maxsize if end is None else end
         self.position = 0
         """Bytes read so far."""
         self.is_ended = True
@@ -142,7 +147,7 @@ class Lines:
 
         Clauses: E-65
         """
-        line = self._file.readline(bytes_max + 1)
+        line = self._file.readline(min(bytes_max + 1, self._end - self.position))
         if len(line) > bytes_max:
             raise LimitError(
                 f"{self._what} cannot be read at byte {self.position}: the line is longer than "

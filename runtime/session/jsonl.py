@@ -140,11 +140,14 @@ class JsonLinesBackend:
         with storage_errors(doing, self._root):
             path = self._folder.find(session_id)
         what = f"session {shown(session_id)} ({path})"
+        known = self._tails.get(session_id)
+        # What an append of ours could neither finish nor undo is not there.
+        end = known.size if known is not None and known.is_unsure else None
         with storage_errors(doing, path), path.open("rb", buffering=_READ_BYTES) as file:
-            lines = Lines(file, what, line_bytes_max(self._limits))
+            lines = Lines(file, what, bytes_max=line_bytes_max(self._limits), end=end)
             header = header_of(lines, session_id, path)
             found = scan(lines, what=what, place=_byte, limits=self._limits, can_tear=True)
-        if self._leases.holds(session_id):
+        if known is None and self._leases.holds(session_id):
             self._tails[session_id] = _tail_of(path, lines, found)
         return StoredSession(header=header, records=found.records, torn=found.torn)
 

@@ -116,13 +116,19 @@ class Leases:
         return descriptor if kept else None
 
     def _sign(self, descriptor: int) -> None:
-        seconds, milliseconds = divmod(self._clock.now_ms(), 1_000)
-        since = datetime.fromtimestamp(seconds, UTC).replace(microsecond=milliseconds * 1_000)
-        note = f"process {os.getpid()}, since {since.isoformat(timespec='milliseconds')}"
+        note = f"process {os.getpid()}, since {_moment(self._clock.now_ms())}"
         # A lease without a note is a lease: the message will be poorer, on a full disk.
         with suppress(OSError):
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, note.encode(), 0)
+
+
+def _moment(milliseconds: int) -> str:
+    try:
+        moment = datetime.fromtimestamp(milliseconds / 1_000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return f"{milliseconds} ms"
+    return moment.isoformat(timespec="milliseconds")
 
 
 def _holder(descriptor: int) -> str:

@@ -1,7 +1,5 @@
 """Which backend keeps the sessions at a path."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -11,6 +9,7 @@ from runtime.ports import Clock
 
 from .backend import Backend
 from .codec import Glance
+from .database import is_database
 from .disk import storage_errors
 from .jsonl import JsonLinesBackend
 from .sqlite import SqliteBackend
@@ -59,20 +58,8 @@ def backend_at(
 
 
 def _check_database(path: Path) -> None:
-    """Refuse a file that is no database, with words that fit what it probably is.
-
-    The file is opened by SQLite only: on a database that another part of this process has open, a
-    second opening by other means takes its locks away when it is closed.
-    """
-    try:
-        # Unchanging, so that nothing is put beside it; the header of the file is all it takes.
-        uri = f"{path.as_uri()}?mode=ro&immutable=1"
-        with closing(sqlite3.connect(uri, uri=True)) as database:
-            database.execute("PRAGMA schema_version")
-    except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
-            return
+    if not is_database(path):
         advice = "choose another file"
         if path.suffix == _JSON_LINES:
             advice = "if it is a session, name the directory above that of its working directory"
-        raise StorageError(f"{path} is no database; {advice}") from None
+        raise StorageError(f"{path} is no database; {advice}")

@@ -68,6 +68,6 @@ _shortening: Final = Repr()
 _shortening.maxstring = 120
 
 
-def shown(text: str) -> str:
-    """Return a text in quotes for a message, shortened if it is long."""
-    return _shortening.repr(text)
+def shown(value: object) -> str:
+    """Return a value for a message, a text in quotes, and shortened if it is long."""
+    return _shortening.repr(value)
