@@ -51,6 +51,7 @@ from .core import AgentOptions
 from .errors import (
     AgentDisposedError,
     CallerError,
+    DamagedSessionError,
     DuplicateIdError,
     InvalidContentError,
     InvalidRecordError,
@@ -58,6 +59,7 @@ from .errors import (
     LimitError,
     ModelError,
     PluginError,
+    SessionBusyError,
     StorageError,
     UnknownIdError,
     WouldDeadlockError,
@@ -76,10 +78,14 @@ from .model import (
     ToolCallDelta,
     Usage,
 )
+from .persistence import PERSISTENCE, Persistence
+from .ports import Blocking
 from .registry import AgentRegistry
 from .scripted import ScriptedModel, ScriptError
+from .session.backend import Backend, StoredHeader, StoredSession
 from .session.derive import Message
 from .session.log import Session, SessionHeader
+from .session.memory import MemoryBackend
 from .session.records import Record
 from .session.store import Sessions
 from .teardown import LinkFailure, Teardown, TeardownReport
@@ -94,6 +100,7 @@ __all__ = [
     "AGENT_QUEUED",
     "AGENT_SESSION_START",
     "AGENT_STATUS",
+    "PERSISTENCE",
     "SESSION_CREATED",
     "SESSION_EVENT",
     "SESSION_FLUSH",
@@ -108,9 +115,12 @@ __all__ = [
     "AgentRegistry",
     "Announcement",
     "AppContext",
+    "Backend",
+    "Blocking",
     "CallerError",
     "ConfiguredAgent",
     "Context",
+    "DamagedSessionError",
     "Discarded",
     "DuplicateIdError",
     "EchoModel",
@@ -128,10 +138,12 @@ __all__ = [
     "LimitError",
     "Limits",
     "LinkFailure",
+    "MemoryBackend",
     "Message",
     "Model",
     "ModelError",
     "ModelRequest",
+    "Persistence",
     "Plugin",
     "PluginError",
     "Queued",
@@ -142,6 +154,7 @@ __all__ = [
     "ScriptError",
     "ScriptedModel",
     "Session",
+    "SessionBusyError",
     "SessionHeader",
     "SessionNotice",
     "SessionStarted",
@@ -149,6 +162,8 @@ __all__ = [
     "Status",
     "StatusChanged",
     "StorageError",
+    "StoredHeader",
+    "StoredSession",
     "Subscription",
     "Teardown",
     "TeardownReport",

@@ -39,6 +39,8 @@ class Persistence:
 
     backend: Backend
     _sequencer: Sequencer
+    _grace_s: float
+    """How long its end waits for the place, and then how long for its closing."""
     _writers: dict[Session, Writer] = field(init=False, factory=dict)
     _loadings: list[Loading] = field(init=False, factory=list)
     _endings: dict[Teardown, str] = field(init=False, factory=dict)
@@ -146,8 +148,8 @@ class Persistence:
 
     # -- The end -----------------------------------------------------------------------------------
 
-    async def drain(self, within_s: float) -> TeardownReport:
-        """Write what is missing of every session and let go of all of them, within a time.
+    async def drain(self) -> TeardownReport:
+        """Write what is missing of every session and let go of all of them, within the grace.
 
         Clauses: E-36 E-41
         """
@@ -155,20 +157,20 @@ class Persistence:
             loading.give_up(CallerError("resume refused: who keeps the sessions was unloaded"))
         for session in tuple(self._writers):
             self.release(session)
-        report = await join(self._endings, within_s)
-        await wait_bounded(self._sequencer.last, within_s)
+        report = await join(self._endings, self._grace_s)
+        await wait_bounded(self._sequencer.last, self._grace_s)
         late = tuple(task.get_name() for task in self._sequencer.last)
         return evolve(report, stragglers=(*report.stragglers, *late))
 
-    async def close(self, within_s: float) -> TeardownReport:
-        """Close the place, within a time: what is late there keeps it busy.
+    async def close(self) -> TeardownReport:
+        """Close the place, within the grace: what is late there keeps it busy.
 
         Raises:
             StorageError: it could not be closed.
         """
         name = f"close of {self.backend.name}"
         task = self._sequencer.put(name, lambda: self.backend.close)
-        await wait_bounded((task,), within_s)
+        await wait_bounded((task,), self._grace_s)
         if not task.done():
             return TeardownReport(stragglers=(name,))
         failure = failure_of(task)
@@ -218,13 +220,13 @@ def persistence_plugin(
     sequencer = Sequencer(blocking)
 
     async def apply(context: Context, _: None) -> AsyncGenerator[object, None]:
-        persistence = Persistence(backend, sequencer)
+        persistence = Persistence(backend, sequencer, grace_s)
         # Before anything is touched: where somebody keeps sessions already, this one does not.
         provided = context.provide(PERSISTENCE, persistence)
         # Closed also when opening fails half-way.
-        yield partial(persistence.close, grace_s)
+        yield persistence.close
         await sequencer.put(f"opening of {backend.name}", lambda: backend.open)
-        yield partial(persistence.drain, grace_s)
+        yield persistence.drain
         context.on(SESSION_CREATED, persistence.on_created)
         context.on(SESSION_EVENT, persistence.on_record)
         context.on(SESSION_FLUSH, persistence.on_flush)

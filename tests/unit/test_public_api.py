@@ -18,6 +18,7 @@ NAMES = [
     "AGENT_QUEUED",
     "AGENT_SESSION_START",
     "AGENT_STATUS",
+    "PERSISTENCE",
     "SESSION_CREATED",
     "SESSION_EVENT",
     "SESSION_FLUSH",
@@ -32,9 +33,12 @@ NAMES = [
     "AgentRegistry",
     "Announcement",
     "AppContext",
+    "Backend",
+    "Blocking",
     "CallerError",
     "ConfiguredAgent",
     "Context",
+    "DamagedSessionError",
     "Discarded",
     "DuplicateIdError",
     "EchoModel",
@@ -52,10 +56,12 @@ NAMES = [
     "LimitError",
     "Limits",
     "LinkFailure",
+    "MemoryBackend",
     "Message",
     "Model",
     "ModelError",
     "ModelRequest",
+    "Persistence",
     "Plugin",
     "PluginError",
     "Queued",
@@ -66,6 +72,7 @@ NAMES = [
     "ScriptError",
     "ScriptedModel",
     "Session",
+    "SessionBusyError",
     "SessionHeader",
     "SessionNotice",
     "SessionStarted",
@@ -73,6 +80,8 @@ NAMES = [
     "Status",
     "StatusChanged",
     "StorageError",
+    "StoredHeader",
+    "StoredSession",
     "Subscription",
     "Teardown",
     "TeardownReport",
@@ -163,7 +172,13 @@ def test_handles_and_registry() -> None:
     assert list(inspect.signature(AgentHandle.dispose).parameters) == ["self"]
     assert not inspect.iscoroutinefunction(AgentHandle.dispose)
     assert public(AgentHandle) == {"agent", "dispose"}
-    assert public(AgentRegistry) >= {"create", "get", "list"}
+    assert list(inspect.signature(AgentRegistry.resume).parameters)[1:] == [
+        "session_id",
+        "agent_id",
+        "options",
+    ]
+    assert inspect.iscoroutinefunction(AgentRegistry.resume)
+    assert public(AgentRegistry) == {"create", "resume", "get", "list"}
     assert "__await__" in dir(Teardown)
 
 
