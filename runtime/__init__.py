@@ -13,6 +13,7 @@ if getattr(statemachine, "DISTRIBUTION", None) != "quiesce":
 
 from statemachine import Ending, Status, Window
 
+from . import seams
 from .abort import AbortSignal
 from .agent import Agent
 from .announcements import (
@@ -74,6 +75,7 @@ from .model import (
     Model,
     ModelRequest,
     ReasoningDelta,
+    Reply,
     TextDelta,
     ToolCallDelta,
     Usage,
@@ -88,7 +90,18 @@ from .session.log import Session, SessionHeader
 from .session.memory import MemoryBackend
 from .session.records import Record
 from .session.store import Sessions
+from .system_prompt import SYSTEM_PROMPT, SystemPrompt
 from .teardown import LinkFailure, Teardown, TeardownReport
+from .tools import (
+    TOOLS,
+    TOOLS_CHANGED,
+    Tool,
+    ToolErrorInfo,
+    ToolRegistry,
+    ToolResult,
+    ToolsChanged,
+    ToolUse,
+)
 from .turn import Fate
 
 __all__ = [
@@ -104,6 +117,9 @@ __all__ = [
     "SESSION_CREATED",
     "SESSION_EVENT",
     "SESSION_FLUSH",
+    "SYSTEM_PROMPT",
+    "TOOLS",
+    "TOOLS_CHANGED",
     "AbortSignal",
     "Agent",
     "AgentDisposedError",
@@ -150,6 +166,7 @@ __all__ = [
     "ReasoningDelta",
     "Record",
     "RecordAppended",
+    "Reply",
     "Runtime",
     "ScriptError",
     "ScriptedModel",
@@ -165,15 +182,23 @@ __all__ = [
     "StoredHeader",
     "StoredSession",
     "Subscription",
+    "SystemPrompt",
     "Teardown",
     "TeardownReport",
     "TextDelta",
     "Token",
+    "Tool",
     "ToolCallDelta",
+    "ToolErrorInfo",
+    "ToolRegistry",
+    "ToolResult",
+    "ToolUse",
+    "ToolsChanged",
     "UnknownIdError",
     "Usage",
     "Window",
     "WouldDeadlockError",
     "exchange",
     "open_runtime",
+    "seams",
 ]

@@ -8,13 +8,15 @@ from typing import Any
 from attrs import Attribute, field, frozen, validators
 
 from .containment import attempt, attempt_awaited, log_failure
-from .context import Context, Plugin, Token
+from .context import Context, Plugin, Provided, Token
 from .core import AgentOptions
 from .errors import CallerError, UnknownIdError
 from .persistence import PERSISTENCE
 from .ports import Identifiers
 from .registry import AgentRegistry
 from .roster import Roster
+from .system_prompt import SYSTEM_PROMPT
+from .tools import TOOLS
 
 __all__ = ["AGENTS", "AppContext", "ConfiguredAgent", "driver_plugin"]
 
@@ -26,6 +28,11 @@ class AppContext(Context):
     """The context of a plugin of this application."""
 
     __slots__ = ()
+
+    tools = Provided(TOOLS)
+    """What a model may call."""
+    system_prompt = Provided(SYSTEM_PROMPT)
+    """What plugins add to the system prompt."""
 
     @property
     def agents(self) -> AgentRegistry:
@@ -45,7 +52,9 @@ def _is_name(_: object, attribute: "Attribute[str]", value: object) -> None:
         raise CallerError(f"{attribute.name} of a configured agent is {value!r}; give it a name")
 
 
-def _may_resume(configured: "ConfiguredAgent", _: object, value: object) -> None:
+def _may_resume(configured: "ConfiguredAgent", attribute: "Attribute[str]", value: object) -> None:
+    if value != "":
+        _is_name(configured, attribute, value)
     if value and configured.session_id is not None:
         raise CallerError(
             f"agent {configured.id!r} names both a session to resume and an exact session_id; "
@@ -75,13 +84,17 @@ def driver_plugin(
 ) -> Plugin[None]:
     """Return the plugin that provides `AGENTS` and owns every agent, those configured first.
 
+    Args:
+        make_roster: makes the roster of a context and provides it there.
+        configured: the agents that exist from the beginning.
+        identifiers: for their sessions.
+
     Clauses: F-24 F-25 F-26 F-30
     """
     wanted = tuple(configured)
 
     def apply(context: AppContext, _: None) -> None:
         roster = make_roster(context)
-        context.provide(AGENTS, roster)
         agents = AgentRegistry(roster, context)
         is_kept = context.get(PERSISTENCE) is not None
         for each in wanted:

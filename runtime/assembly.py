@@ -11,7 +11,7 @@ from attrs import frozen
 from statemachine import MACHINE, Machine, Status, Window
 
 from .announcements import SESSION_CREATED, Announcement, SessionNotice
-from .application import AppContext, ConfiguredAgent, driver_plugin
+from .application import AGENTS, AppContext, ConfiguredAgent, driver_plugin
 from .context import Context, Fiber, Plugin, Subscription
 from .core import Core, Surroundings
 from .driver import drive
@@ -33,7 +33,9 @@ from .roster import Roster
 from .session.backend import Backend
 from .session.log import Session
 from .session.store import Sessions
+from .system_prompt import SYSTEM_PROMPT, SystemPrompt
 from .teardown import Link, Teardown
+from .tools import TOOLS, ToolRegistry
 
 __all__ = ["AgentInspection", "Inspection", "Runtime", "open_runtime"]
 
@@ -99,6 +101,10 @@ class Runtime:
         """The root context, on which plugins are loaded."""
         self.models = around.models
         """The models by name."""
+        self.tools = around.tools
+        """The tools that models may call: `rt.tools.register(rt.context, tool)`."""
+        self.system_prompt = around.sections
+        """What plugins add to the system prompt."""
         self.sessions = sessions
         """The live sessions."""
 
@@ -242,8 +248,13 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
         loop=asyncio.get_running_loop(),
         thread=thread_id(),
         models=dict(models),
+        tools=ToolRegistry(),
+        sections=SystemPrompt(),
         run_driver=drive,
     )
+
+    context.provide(TOOLS, around.tools)
+    context.provide(SYSTEM_PROMPT, around.sections)
 
     def tell_created(session: Session) -> None:
         around.bus.emit(SESSION_CREATED, SessionNotice(session=session))
@@ -252,8 +263,11 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
     runtime = Runtime(around, sessions, context)
 
     def make_roster(provider: Context) -> Roster:
-        runtime.roster = Roster(around, sessions, names, default_model, provider)
-        return runtime.roster
+        roster = Roster(around, sessions, names, default_model, provider)
+        # Refused where somebody drives agents already, whose roster must stay the runtime's.
+        provider.provide(AGENTS, roster)
+        runtime.roster = roster
+        return roster
 
     names = identifiers or SystemIdentifiers()
     with ExitStack() as ports:

@@ -24,7 +24,7 @@ from .context import Context, Effect
 from .core import AgentOptions, Core, Surroundings
 from .errors import CallerError, DuplicateIdError
 from .handle import AgentHandle
-from .persistence import PERSISTENCE, join
+from .persistence import PERSISTENCE, Persistence, join
 from .ports import Identifiers
 from .session.log import Session, SessionLog
 from .session.records import Record
@@ -79,13 +79,10 @@ class Roster:
     ) -> AgentHandle:
         """Make an agent on a stored session; see `AgentRegistry.resume`."""
         self._check_usable("resume", caller)
+        if session_id is None:
+            raise CallerError("resume refused: session_id is None; name the session to go on with")
         agent_id, session_id = self._name("resume", agent_id, session_id)
-        persistence = self.provider.get(PERSISTENCE)
-        if persistence is None:
-            raise CallerError(
-                f"resume of session {session_id!r} refused: nothing keeps sessions here, "
-                "or it is unloading; open the runtime with a store"
-            )
+        persistence = self._need_persistence(session_id)
         with ExitStack() as held:
             held.callback(self._reserve(agent_id))
             held.callback(self.sessions.reserve(session_id))
@@ -97,8 +94,18 @@ class Roster:
             log = await loading
             # From here on nothing is awaited: what was reserved is free only to be taken again.
             self._check_usable("resume", caller)
+            self._need_persistence(session_id)
             persistence.keep(loading, log)
         return self._make(caller, agent_id, log, options, "resume")
+
+    def _need_persistence(self, session_id: str) -> Persistence:
+        persistence = self.provider.get(PERSISTENCE)
+        if persistence is None:
+            raise CallerError(
+                f"resume of session {session_id!r} refused: nothing keeps sessions here, "
+                "or it is unloading; open the runtime with a store"
+            )
+        return persistence
 
     def _check_usable(self, verb: str, caller: Context) -> None:
         self.around.check_thread(verb)

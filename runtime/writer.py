@@ -254,16 +254,14 @@ class Loading:
         if self._refusal is not None:
             return
         self._refusal = why
-        has_failed = False
         if not self._log.done():
             self._log.set_exception(why)
+        if not self._log.cancelled():
             # Whoever awaited it may be gone.
             self._log.exception()
-        elif not self._log.cancelled():
-            has_failed = self._log.exception() is not None
-        if not has_failed:
-            name = f"release of session {self._journal.session_id}"
-            self._sequencer.put(name, lambda: self._journal.release)
+        # Also after a failure: that the load was not heard of again does not mean that it failed.
+        name = f"release of session {self._journal.session_id}"
+        self._sequencer.put(name, lambda: self._journal.release)
 
     def dispose(self) -> None:
         """Give it up, because one of those who would own the agent unloads."""

@@ -89,7 +89,15 @@ RECORD_TYPES: Final[dict[str, RecordType]] = {
             name="user/message", fields=(_TURN, _MESSAGE_ID, _CONTENT, _SOURCE), is_message=True
         ),
         RecordType(
-            name="steering/message", fields=(_TURN, _MESSAGE_ID, _CONTENT, _SOURCE), is_message=True
+            name="steering/message",
+            # What a vote for another step tells the model is no accepted message and has no id.
+            fields=(
+                _TURN,
+                Field("message_id", "string", is_required=False),
+                _CONTENT,
+                _SOURCE,
+            ),
+            is_message=True,
         ),
         RecordType(name="context/message", fields=(_TURN, _CONTENT, _SOURCE), is_message=True),
         RecordType(

@@ -27,7 +27,7 @@ def repair(records: Sequence[Record]) -> tuple[Record, ...]:
     Raises:
         InvalidRecordError: the last turn has a record that may not stand in it.
 
-    Clauses: D-42 D-43 D-44 D-45 D-46 D-47
+    Clauses: D-42 D-43 D-44 D-45 D-46 D-47 D-60 D-61
     """
     tail = _last_turn(records)
     place = Enclosure()

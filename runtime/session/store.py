@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable
 from pathlib import PurePath
 
-from runtime.errors import CallerError, DuplicateIdError
+from runtime.errors import CallerError, DuplicateIdError, InvalidRecordError
 from runtime.limits import Limits
 from runtime.ports import Clock
 
+from .content import freeze_json
 from .log import Session, SessionHeader, SessionLog
 from .records import Record
 
@@ -71,17 +72,17 @@ class Sessions:
 
         Raises:
             DuplicateIdError: a live session has this id, or one is being loaded under it.
-            CallerError: the id is no string or empty, or `cwd` is not an absolute path.
+            CallerError: the id, `cwd` or `parent` is no text, or `cwd` is not an absolute path.
             InvalidRecordError: the seed is no log.
 
         Clauses: D-33 D-34
         """
-        if type(session_id) is not str or not session_id:
-            raise CallerError(f"session refused: its id is {session_id!r}, not a string with text")
+        for name, value in (("id", session_id), ("cwd", cwd), ("parent", parent)):
+            _check_name(session_id, name, value)
         self._refuse_taken(session_id)
         if cwd is not None and not PurePath(cwd).is_absolute():
             raise CallerError(f"session {session_id!r} refused: cwd {cwd!r} is not absolute")
-        records = tuple(seed)
+        records = _as_records(session_id, seed)
         header = SessionHeader(
             id=session_id,
             created_ms=self._clock.now_ms(),
@@ -140,3 +141,28 @@ class Sessions:
                 f"session {session_id!r} refused: it is being resumed; "
                 "use the agent that comes of it, or choose another session id"
             )
+
+
+def _check_name(session_id: object, name: str, value: object) -> None:
+    """Refuse what could not be told to a file or a terminal.
+
+    Clauses: D-33 D-62
+    """
+    if value is None and name != "id":
+        return
+    if type(value) is not str or not value:
+        raise CallerError(f"session {session_id!r} refused: its {name} is {value!r}, not a text")
+    freeze_json(value, what=f"the {name} of session {session_id!r}")
+
+
+def _as_records(session_id: str, seed: object) -> tuple[Record, ...]:
+    if not isinstance(seed, Iterable):
+        raise CallerError(f"session {session_id!r} refused: its seed is {seed!r}, no records")
+    records = tuple(seed)
+    for index, record in enumerate(records):
+        if not isinstance(record, Record):
+            kind = type(record).__name__
+            raise InvalidRecordError(
+                f"session {session_id!r} refused: seed record {index} is a {kind}, no record"
+            )
+    return records

@@ -22,11 +22,12 @@ from attrs import evolve, frozen
 from runtime.abort import Cancellations
 from runtime.agent import LiveAgent, offer
 from runtime.core import AgentOptions, Core, Surroundings
-from runtime.driver import VISITS, drive
+from runtime.driver import drive
 from runtime.outbox import Outbox
 from runtime.session.content import USER_SOURCE, accept_content
 from runtime.session.log import SessionHeader, SessionLog
 from runtime.turn import AcceptedMessage, Offer
+from runtime.visits import VISITS
 from statemachine import Decision, Input, Shape, Window
 
 from .measure import Contender, Sample, now_ns

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from attrs import evolve
 
-from runtime import driver, obey, roster
+from runtime import obey, roster, streaming, visits
 from runtime.abort import AbortAuthority, Grace
 from runtime.core import Core
 from runtime.handle import AgentHandle
@@ -125,8 +125,8 @@ def nobody_is_interrupted(patch: pytest.MonkeyPatch) -> None:
     async def to_the_end(body: Coroutine[Any, Any, object], _: AbortAuthority) -> None:
         await body
 
-    patch.setattr(driver, "run_cooperative", to_the_end)
-    patch.setattr(driver, "_is_stopped", lambda _: False)
+    patch.setattr(streaming, "run_cooperative", to_the_end)
+    patch.setattr(streaming, "is_stopped", lambda _: False)
 
 
 @fault
@@ -138,22 +138,24 @@ def no_grace(patch: pytest.MonkeyPatch) -> None:
 @fault
 def prompts_joined(patch: pytest.MonkeyPatch) -> None:
     """User messages that follow each other reach the model as one."""
-    request = driver.VISITS[Window.REQUEST]
+    request = visits.VISITS[Window.REQUEST]
 
-    def joined(core: Core) -> driver.Outcome:
+    def joined(core: Core) -> visits.Outcome:
         outcome = request(core)
+        asked = core.turn.request
+        assert asked is not None
         messages: list[Message] = []
-        for message in core.turn.request.messages:
+        for message in asked.messages:
             if messages and messages[-1].role == message.role == "user":
                 text = f"{messages[-1].text}\n{message.text}"
                 content = freeze_json([{"type": "text", "text": text}], what="content")
                 message = evolve(message, content=content)  # noqa: PLW2901 - the joined one
                 messages.pop()
             messages.append(message)
-        core.turn.request = evolve(core.turn.request, messages=messages)
+        core.turn.request = evolve(asked, messages=messages)
         return outcome
 
-    patch.setitem(driver.VISITS, Window.REQUEST, joined)
+    patch.setitem(visits.VISITS, Window.REQUEST, joined)
 
 
 @fault

@@ -6,14 +6,23 @@ import pytest
 
 from statemachine.conformance.stage.schedules import search
 
-from . import part_faults, row_faults, test_can, test_dsp, test_idl, test_que
+from . import (
+    part_faults,
+    plugin_faults,
+    row_faults,
+    test_can,
+    test_dsp,
+    test_idl,
+    test_plg,
+    test_que,
+)
 from .conftest import told_cases
 from .planting import FAULTS, planted
 from .test_can import Scenes
 
 # Imported for what they list.
-_FAULTY: Final = (row_faults, part_faults)
-_MODULES: Final = (test_can, test_que, test_idl, test_dsp)
+_FAULTY: Final = (row_faults, part_faults, plugin_faults)
+_MODULES: Final = (test_can, test_que, test_idl, test_dsp, test_plg)
 
 TEETH: Final[dict[str, tuple[str, ...]]] = {
     "CASE-001": ("cancel-at-rest-is-remembered",),
@@ -51,7 +60,17 @@ TEETH: Final[dict[str, tuple[str, ...]]] = {
     "CASE-061": ("nobody-is-interrupted", "stop-overlooked"),
     "CASE-063": ("second-dispose-returns-at-once",),
     "CASE-071": ("dispose-interrupts-nobody", "teardown-does-not-wait"),
+    "CASE-072": ("dead-fibers-register",),
+    "CASE-073": ("end-not-announced", "late-effects-forgotten"),
     "CASE-077": ("disposed-accepts", "dispose-drops-silently"),
+    "CASE-120": ("dead-fibers-register",),
+    "CASE-121": ("late-effects-forgotten",),
+    "CASE-123": ("old-configuration-kept",),
+    "CASE-125": ("failed-for-good", "refused-and-unloaded"),
+    "CASE-126": ("one-listener-starves-the-others",),
+    "CASE-128": ("announced-early",),
+    "CASE-130": ("old-listeners-live",),
+    "CASE-132": ("a-failing-disposer-ends-the-chain",),
 }
 """Case to the faults that its scenarios must find."""
 

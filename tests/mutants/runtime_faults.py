@@ -8,18 +8,19 @@ from unittest.mock import patch
 
 from attrs import evolve
 
-from runtime import driver, roster
+from runtime import roster, streaming
 from runtime.agent import LiveAgent
 from runtime.context import Effect
 from runtime.core import Core
-from runtime.driver import VISITS, Outcome
 from runtime.handle import AgentHandle
-from runtime.obey import OBEY, place_discarded, record_message
+from runtime.obey import OBEY, place_discarded
+from runtime.recording import record_message
 from runtime.registry import AgentRegistry
 from runtime.roster import Roster
 from runtime.subject import RuntimeSubject
 from runtime.teardown import Link, Teardown
 from runtime.turn import AcceptedMessage, Context, Offer, Stop, Turn
+from runtime.visits import VISITS, Outcome
 from statemachine import MACHINE, Command, Decision, Input, Machine, Marker, Queues, Status, Window
 from statemachine.conformance.subject import MakeSubject
 
@@ -260,9 +261,11 @@ def links(*names: str) -> Planted:
         core: Core,
         unregister: Callable[[Core], None],
         detach: Callable[[], None],
+        release: Callable[[], Teardown | None],
         owners: list[Effect],
     ) -> list[Link]:
-        by_name = {link.name: link for link in original(core, unregister, detach, owners)}
+        made = original(core, unregister, detach, release, owners)
+        by_name = {link.name: link for link in made}
         return [by_name[name] for name in names]
 
     return replacing(roster, "_links", reordered)
@@ -318,7 +321,7 @@ def ask_although_stopped() -> Planted:
 
     @contextmanager
     def planted() -> Iterator[MakeSubject]:
-        with patch.object(driver, "_is_stopped", lambda _: False):
+        with patch.object(streaming, "is_stopped", lambda _: False):
             yield partial(RuntimeSubject, cooperative=False)
 
     return planted

@@ -18,6 +18,7 @@ from runtime import (
     Limits,
     MemoryBackend,
     Record,
+    Runtime,
     StorageError,
     open_runtime,
 )
@@ -97,9 +98,18 @@ class StoredScene(Scene):
         while any(gate.name == "disk" for gate in self.stage.gates.open_gates):
             self.open("disk")
 
+    def opening(self) -> Awaitable[Runtime]:
+        """Return what opens the runtime, for tests that do it themselves."""
+        return self._opening.__aenter__()
+
     def stored(self, session: str = "a") -> list[Record]:
         """Return what is stored of a session, which may be nothing."""
         return list(self.backend.disk.records.get(session, ()))
+
+    def open_until(self, call: str) -> None:
+        """Open the gates of the disk until it is asked for this."""
+        while self.disk.calls[-1:] != [call]:
+            self.open("disk")
 
     def wait_for(self, awaitable: Awaitable[T]) -> T:
         """Await in a task of its own, open every gate, and return the result."""

@@ -44,6 +44,7 @@ WHOLE: dict[str, dict[str, Any]] = {
 }
 
 OPTIONAL = {
+    "steering/message": {"message_id"},
     "assistant/message": {"usage"},
     "tool/result": {"error", "execution", "meta"},
     "turn/end": {"reason", "error"},

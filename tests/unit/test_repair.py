@@ -236,7 +236,7 @@ def _play_in_step(log: SessionLog, act: str, step: dict[str, int]) -> None:
         log.append("step/end", step)
 
 
-@pytest.mark.clause("D-42", "D-43", "D-44", "D-45", "D-47", "D-49")
+@pytest.mark.clause("D-61", "D-42", "D-43", "D-44", "D-45", "D-47", "D-48", "D-49")
 @settings(deadline=None)
 @given(acts=ACTS, data=st.data())
 def test_every_crash_of_every_log_is_repaired(acts: list[str], data: st.DataObject) -> None:

@@ -1,23 +1,5 @@
-"""One agent on the stage, and everything it does written down in a compact notation.
+"""One agent on the stage, and everything it does written down, see `notation`."""
 
-    running cancelled idle disposed     a status is announced
-    TS SS SE                            turn/start, step/start, step/end
-    UM(A) SM(S) CM(c)                   a prompt, steering, context with its text
-    CH AM TC TR(why)                    a chunk, the assistant's message, a call, its result
-    TE{completed} TE{aborted:r}         turn/end with its ending and its reason
-    -A{cancelled:r}                     A is discarded: cause and reason
-    ERR(1) FLUSH FLUSH!                 agent/error of a step; a flush that succeeds, that fails
-    abort                               the abort signal fires
-    gone END                            agent/disposed; the teardown has resolved
-    model                               the model goes on, noted only if the test acts there
-    W                                   the `when_idle` waiter has been released
-    *                                   here the test acts
-    [A,B]                               a whole plain turn on the prompts A and B, and its flush
-
-The model answers `1` and `2`, in two chunks, unless `replies` says otherwise.
-"""
-
-import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -44,13 +26,17 @@ from runtime import (
     Runtime,
     Teardown,
     TextDelta,
+    Tool,
     ToolCallDelta,
+    ToolUse,
     open_runtime,
 )
+from runtime.context.interceptors import Kind
 from runtime.model import AbortSignalLike, Chunk
-from runtime.session.content import text_of
 from statemachine import MACHINE, Machine
 from statemachine.conformance.stage.stage import Stage
+
+from .notation import dropped_token, head, is_record, record_token, spelled
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -67,42 +53,10 @@ CUT: Final[Reply] = (TextDelta("1"), TextDelta("2"), Finish(FinishKind.MAX_TOKEN
 FAILS: Final[Reply] = (runtime.ModelError("the model is out of order", code="out"),)
 """A reply that fails before its first chunk."""
 
-_TURN: Final = "TS {} SS CH CH AM SE TE{{completed}} FLUSH"
-_SHORT: Final = {
-    "turn/start": "TS",
-    "user/message": "UM",
-    "steering/message": "SM",
-    "context/message": "CM",
-    "step/start": "SS",
-    "step/end": "SE",
-    "assistant/chunk": "CH",
-    "assistant/message": "AM",
-    "tool/call": "TC",
-}
-
 
 def call(number: int) -> ToolCallDelta:
     """Return the chunk of one whole call."""
     return ToolCallDelta(f"k{number}", "tool", "{}")
-
-
-def spelled(notation: str) -> list[str]:
-    """Return the tokens of a trace, whole turns written out.
-
-    A released waiter and the resolved teardown belong to nobody's order but their own: `W` is
-    moved in front of what the teardown does after the driver's exit.
-    """
-
-    def written_out(found: re.Match[str]) -> str:
-        return _TURN.format(" ".join(f"UM({each})" for each in found.group(1).split(",")))
-
-    tokens = re.sub(r"\[([^]]*)\]", written_out, notation).split()
-    for place in range(1, len(tokens)):
-        at = place
-        while tokens[at] == "W" and at > 0 and tokens[at - 1] in ("gone", "END"):
-            tokens[at - 1], tokens[at] = tokens[at], tokens[at - 1]
-            at -= 1
-    return tokens
 
 
 class StageModel:
@@ -196,8 +150,8 @@ class Scene:
         self.stage.run_until_quiet()
         rt = self.rt
         rt.on(AGENT_STATUS, lambda it: self.note(it.status.value, it.agent.id), plugin="trace")
-        rt.on(SESSION_EVENT, lambda it: self.note(_record(it.record), it.session.id))
-        rt.on(AGENT_DISCARDED, lambda it: self.note(_dropped(it), it.agent.id))
+        rt.on(SESSION_EVENT, lambda it: self.note(record_token(it.record), it.session.id))
+        rt.on(AGENT_DISCARDED, lambda it: self.note(dropped_token(it), it.agent.id))
         rt.on(AGENT_ERROR, lambda it: self.note(f"ERR({it.step})", it.agent.id))
         rt.on(AGENT_DISPOSED, lambda it: self.note("gone", it.agent.id))
         rt.on(AGENT_QUEUED, self._on_queued)
@@ -293,7 +247,7 @@ class Scene:
     def note(self, token: str, agent: str = "a") -> None:
         """Write a token down, then do what the test wants done at it."""
         self._traces[agent].append(token)
-        for entry in [each for each in self._acts if each[:2] == (agent, _head(token))]:
+        for entry in [each for each in self._acts if each[:2] == (agent, head(token))]:
             if entry in self._acts:
                 self._acts.remove(entry)
                 entry[2]()
@@ -314,8 +268,52 @@ class Scene:
         """Compare everything that happened with a trace, and the trace with the log."""
         seen, expected = self.trace(agent), spelled(notation)
         assert seen == expected, f"\nexpected {' '.join(expected)}\n    seen {' '.join(seen)}"
-        logged = [_record(each) for each in self.records(agent)]
-        assert [each for each in seen if _is_record(each)] == logged, "the log tells another story"
+        logged = [record_token(each) for each in self.records(agent)]
+        assert [each for each in seen if is_record(each)] == logged, "the log tells another story"
+
+    def intercept(
+        self, seam: Kind, answer: Callable[..., object] | None = None, *, holds: bool = False
+    ) -> None:
+        """Listen to a seam: note `name?`, wait at the gate of that name if it holds, then answer.
+
+        Args:
+            seam: one of `runtime.seams`.
+            answer: given the argument, answers; omitted, the interceptor proceeds.
+            holds: whether the interceptor waits at the gate `name` first.
+        """
+
+        async def interceptor(argument: Any, proceed: Any = None) -> object:  # noqa: ANN401 - any seam
+            place = getattr(argument, "use", argument)
+            self.note(f"{seam.name}?", place.agent.id)
+            if holds:
+                await self.stage.gate(seam.name)
+            if answer is not None:
+                return answer(argument)
+            return None if proceed is None else await proceed()
+
+        self.rt.context.on(seam, interceptor)
+
+    def tool(
+        self,
+        body: Callable[[Any, ToolUse], object] = lambda _arguments, _use: "done",
+        *,
+        name: str = "tool",
+        **rest: Any,  # noqa: ANN401 - of a tool
+    ) -> None:
+        """Register a tool that takes any object; its body is noted as `body`."""
+
+        def execute(arguments: Any, use: ToolUse) -> object:  # noqa: ANN401 - any JSON
+            self.note("body", use.agent.id)
+            return body(arguments, use)
+
+        tool = Tool(
+            name=name,
+            description="Does what the test says.",
+            parameters={"type": "object"},
+            execute=execute,
+            **rest,
+        )
+        self.rt.tools.register(self.rt.context, tool)
 
     def knows(self, signal: AbortSignalLike) -> bool:
         """Whether the model was given this signal in an earlier step."""
@@ -349,26 +347,3 @@ def act(scene: Scene, name: str) -> None:
             verbs[verb]()
         except AgentDisposedError:
             scene.note("refused")
-
-
-def _head(token: str) -> str:
-    return re.match(r"[A-Za-z]+!?|.", token).group()  # type: ignore[union-attr]  # matches always
-
-
-def _is_record(token: str) -> bool:
-    return _head(token) in {*_SHORT.values(), "TR", "TE"}
-
-
-def _record(record: Record) -> str:
-    data = record.data
-    if record.type == "turn/end":
-        reason = f":{data['reason']}" if "reason" in data else ""
-        return f"TE{{{data['ending']}{reason}}}"
-    if record.type == "tool/result":
-        return f"TR({data.get('execution') or data['error']['code']})"
-    short = _SHORT[record.type]
-    return f"{short}({text_of(data['content'])})" if short in ("UM", "SM", "CM") else short
-
-
-def _dropped(notice: Any) -> str:  # noqa: ANN401 - a notice
-    return f"-{text_of(notice.content)}{{{notice.cause}:{notice.reason}}}"
