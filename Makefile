@@ -90,8 +90,8 @@ bench: $(STAMP) ## cost of a turn and heap of an idle agent, as ratios of one ru
 docs: $(STAMP) ## write specs/generated from the declaration
 	$(RUN) -m statemachine render
 
-torture: ## kill the process at any instant, then resume
-	@echo "torture: nothing to run yet; it comes with durable sessions"
+torture: $(STAMP) ## kill processes at a thousand random instants and look for what is lost
+	$(RUN) -m tests.torture
 
 hunt: $(STAMP) ## random programs for ten minutes; a failure leaves a test file in build/hunt
 	$(RUN) -m statemachine.conformance verify --subject runtime.subject:make_subject \

@@ -238,8 +238,10 @@ def test_a_fork_a_directory_and_an_error_are_shown(tmp_path: Path, run: Run) -> 
     store(backend_at(tmp_path), header, log.events)
     shown = run("show", "s", "--store", tmp_path).out.splitlines()
     assert shown[:3] == [
-        "session s, created -1000000000000000000 ms", "in /tmp", "forked from p, with 2 records of it"
-    ]  # fmt: skip
+        "session s, created -1000000000000000000 ms",
+        "in /tmp",
+        "forked from p, with 2 records of it",
+    ]
     assert shown[-1] == "--- error: out of order"
 
 
