@@ -131,7 +131,7 @@ def decode_header(line: bytes | None) -> SessionHeader:
     Raises:
         UnreadableError: it says none, or one of another version of the format.
 
-    Clauses: D-32 E-21
+    Clauses: E-21
     """
     if not line:
         raise UnreadableError("it is empty: a session begins with its header")

@@ -165,7 +165,7 @@ def header_of(lines: Lines, session_id: str, path: Path) -> SessionHeader:
     Raises:
         DamagedSessionError: there is none, or that of another session.
 
-    Clauses: D-32 E-21
+    Clauses: E-21
     """
     header = _decoded(lines.read(HEADER_BYTES_MAX))
     if isinstance(header, SessionHeader):

@@ -108,7 +108,7 @@ def test_a_header_that_no_file_can_store_is_refused() -> None:
 GOOD_HEADER = json.loads(encode_header(recorded()[0]))
 
 
-@pytest.mark.clause("E-21", "D-32")
+@pytest.mark.clause("E-21")
 @pytest.mark.parametrize(
     ("line", "said"),
     [
