@@ -21,7 +21,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from runtime.errors import DamagedSessionError, InvalidContentError, InvalidRecordError, LimitError
-from runtime.limits import Limits
+from runtime.limits import RECORD_OWN_BYTES, Limits
 
 from .derive import Surface, check_placement, check_sources
 from .log import FORMAT_VERSION, SessionHeader
@@ -122,7 +122,7 @@ def line_bytes_max(limits: Limits) -> int:
     A control character is measured as one byte and written as six, and the end of a turn has a
     reason and an error, each as large as a record may be.
     """
-    return 16 * limits.record_bytes_max
+    return 2 * 6 * limits.record_bytes_max + RECORD_OWN_BYTES
 
 
 def decode_header(line: bytes | None) -> SessionHeader:

@@ -20,7 +20,14 @@ try:
 except ImportError:  # pragma: no cover - not on the systems that are tested
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["PRIVATE_DIRECTORY", "PRIVATE_FILE", "Disk", "make_private_directory", "storage_errors"]
+__all__ = [
+    "PRIVATE_DIRECTORY",
+    "PRIVATE_FILE",
+    "Disk",
+    "make_private_directory",
+    "mode_of",
+    "storage_errors",
+]
 
 PRIVATE_FILE: Final = 0o600
 """What a session says is its owner's business."""
@@ -97,13 +104,25 @@ class Disk:
             os.close(descriptor)
 
 
+def mode_of(path: Path) -> int | None:
+    """Return what kind of file stands at a path, as `stat` calls it; None if there is none.
+
+    Raises:
+        OSError: it cannot be seen whether there is one, which is not the same.
+    """
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
 def make_private_directory(directory: Path, disk: Disk) -> None:
     """Make a directory that only its owner can look into, and what is missing above it.
 
     One that exists keeps its mode.
     """
     missing = []
-    while not directory.exists():
+    while mode_of(directory) is None:
         missing.append(directory)
         directory = directory.parent
     for each in reversed(missing):

@@ -16,6 +16,7 @@ from runtime.errors import DamagedSessionError, LimitError, UnknownIdError
 
 from .backend import StoredHeader
 from .codec import Glance, UnreadableError, decode_header, glance
+from .disk import mode_of
 from .log import SessionHeader
 from .segments import segment_of, shown
 
@@ -67,7 +68,7 @@ class Folder:
     def paths_of(self, session_id: str) -> list[Path]:
         """Return every file that has the name of a session, whatever the working directory."""
         name = segment_of(session_id) + _SUFFIX
-        return [bucket / name for bucket in self.buckets() if (bucket / name).exists()]
+        return [bucket / name for bucket in self.buckets() if mode_of(bucket / name)]
 
     def buckets(self) -> list[Path]:
         """Return the directories of the working directories; none if there is no root."""

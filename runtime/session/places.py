@@ -1,5 +1,6 @@
 """Which backend keeps the sessions at a path."""
 
+import stat
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -10,7 +11,7 @@ from runtime.ports import Clock
 from .backend import Backend
 from .codec import Glance
 from .database import is_database
-from .disk import storage_errors
+from .disk import mode_of, storage_errors
 from .jsonl import JsonLinesBackend
 from .sqlite import SqliteBackend
 
@@ -47,13 +48,14 @@ def backend_at(
     place = Path(path).absolute()
     kind: type[JsonLinesBackend | SqliteBackend]
     with storage_errors("sessions cannot be kept", place):
-        if place.is_dir():
+        mode = mode_of(place)
+        if mode is None:
+            kind = JsonLinesBackend if place.suffix == _JSON_LINES else SqliteBackend
+        elif stat.S_ISDIR(mode):
             kind = JsonLinesBackend
-        elif place.exists():
+        else:
             _check_database(place)
             kind = SqliteBackend
-        else:
-            kind = JsonLinesBackend if place.suffix == _JSON_LINES else SqliteBackend
     return kind(path, limits=limits, clock=clock)
 
 

@@ -314,3 +314,51 @@ def test_a_lease_and_a_clock_are_handed_on(tmp_path: Path) -> None:
     backend = JsonLinesBackend(tmp_path, clock=clock)
     backend.acquire("s")
     assert b"1970-01-01" in (tmp_path / ".locks" / "s.lock").read_bytes()
+
+
+class Watched(Disk):
+    """A disk that writes down in which order it is called."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def write(self, descriptor: int, data: memoryview, offset: int) -> int:
+        """Write."""
+        self.calls.append("write")
+        return super().write(descriptor, data, offset)
+
+    def sync(self, descriptor: int) -> None:
+        """Sync."""
+        self.calls.append("sync")
+        super().sync(descriptor)
+
+    def publish(self, source: Path, target: Path) -> None:
+        """Publish."""
+        self.calls.append("publish")
+        super().publish(source, target)
+
+    def sync_directory(self, directory: Path) -> None:
+        """Sync a directory."""
+        self.calls.append(f"directory {directory.name}")
+
+
+@pytest.mark.clause("E-04", "E-03")
+def test_what_is_acknowledged_was_synced_and_its_name_too(tmp_path: Path) -> None:
+    """A batch is one write and one sync; a new name counts when its directory is synced."""
+    disk = Watched()
+    backend = backend_in(tmp_path / "root", disk)
+    backend.acquire("s")
+    disk.calls.clear()
+    backend.begin(HEADER, RECORDS[:3])
+    made = ["directory root", "write", "sync", "publish", "directory no-cwd"]
+    assert disk.calls == made
+    backend.append("s", RECORDS[3:6])
+    backend.append("s", RECORDS[6:])
+    assert disk.calls == [*made, "write", "sync", "write", "sync"]
+    with (tmp_path / "root" / FILE).open("ab") as file:
+        file.write(b"{")
+    backend.release("s")
+    backend.acquire("s")
+    disk.calls.clear()
+    backend.cut("s")
+    assert disk.calls == ["sync"]
