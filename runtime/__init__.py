@@ -86,9 +86,11 @@ from .registry import AgentRegistry
 from .scripted import ScriptedModel, ScriptError
 from .session.backend import Backend, StoredHeader, StoredSession
 from .session.derive import Message
+from .session.jsonl import JsonLinesBackend
 from .session.log import Session, SessionHeader
 from .session.memory import MemoryBackend
 from .session.records import Record
+from .session.sqlite import SqliteBackend
 from .session.store import Sessions
 from .system_prompt import SYSTEM_PROMPT, SystemPrompt
 from .teardown import LinkFailure, Teardown, TeardownReport
@@ -150,6 +152,7 @@ __all__ = [
     "Inspection",
     "InvalidContentError",
     "InvalidRecordError",
+    "JsonLinesBackend",
     "LifecycleError",
     "LimitError",
     "Limits",
@@ -176,6 +179,7 @@ __all__ = [
     "SessionNotice",
     "SessionStarted",
     "Sessions",
+    "SqliteBackend",
     "Status",
     "StatusChanged",
     "StorageError",
