@@ -47,7 +47,7 @@ def test_users_and_assistants_keep_their_roles_and_blocks() -> None:
     ]
 
 
-@pytest.mark.clause("D-23")
+@pytest.mark.clause("D-23", "K-12")
 @pytest.mark.parametrize("is_error", [True, False])
 def test_the_result_of_a_tool_is_a_users_message_with_a_result_block(*, is_error: bool) -> None:
     """It names the call, holds the content, and has no text of its own."""

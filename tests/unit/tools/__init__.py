@@ -1,0 +1,1 @@
+"""Tools: the registry, the arguments of a call, and what comes back."""
