@@ -51,11 +51,13 @@ from .bash import (
     BashTask,
     CommandAbortedError,
     ExecutorClosedError,
+    ForeignJobError,
     InvalidCommandError,
     JobStatus,
     SpawnError,
     StreamOutput,
     bash_plugin,
+    bash_tools_plugin,
 )
 from .context import (
     Context,
@@ -152,6 +154,7 @@ __all__ = [
     "FiberState",
     "Finish",
     "FinishKind",
+    "ForeignJobError",
     "Inspection",
     "InvalidCommandError",
     "InvalidContentError",
@@ -195,6 +198,7 @@ __all__ = [
     "Window",
     "WouldDeadlockError",
     "bash_plugin",
+    "bash_tools_plugin",
     "exchange",
     "open_runtime",
 ]

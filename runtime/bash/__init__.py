@@ -17,6 +17,7 @@ from .seam import (
     JobStatus,
     StreamOutput,
 )
+from .tools import ForeignJobError, bash_tools_plugin
 
 __all__ = [
     "BASH",
@@ -31,10 +32,12 @@ __all__ = [
     "BashTask",
     "CommandAbortedError",
     "ExecutorClosedError",
+    "ForeignJobError",
     "InvalidCommandError",
     "JobStatus",
     "LocalBash",
     "SpawnError",
     "StreamOutput",
     "bash_plugin",
+    "bash_tools_plugin",
 ]

@@ -13,7 +13,6 @@ import shutil
 import signal
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import Final
 
 from attrs import define, field
@@ -321,9 +320,13 @@ class LocalBash:
         )
 
     def _obey_signal(self, command: Command, spec: BashExecSpec) -> Callable[[], object]:
-        if spec.signal is None:
-            return lambda: None
-        return spec.signal.on_abort(partial(command.stop, Stop.ABORT), plugin="bash")
+        """End the command when the signal fires; return how to stop listening."""
+
+        def stop() -> None:
+            command.stop(Stop.ABORT)
+
+        forget = None if spec.signal is None else spec.signal.on_abort(stop)
+        return forget if callable(forget) else lambda: None
 
     def _job_over(self, job: _Job) -> None:
         self._commands.discard(job.command)

@@ -5,7 +5,7 @@ becomes of it when its owner ends, is decided by those who made the token up. It
 `owner_of`, and is not on the job that everybody sees.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from attrs import field, frozen
 
 from runtime.announcements import Announcement
 from runtime.context import Token
+from runtime.model import AbortSignalLike
 
 __all__ = [
     "BASH",
@@ -25,27 +26,8 @@ __all__ = [
     "BashResult",
     "BashTask",
     "JobStatus",
-    "Signal",
     "StreamOutput",
 ]
-
-
-class Signal(Protocol):
-    """What a command obeys: the read-only half of an abort."""
-
-    @property
-    def is_aborted(self) -> bool:
-        """Whether it has fired."""
-        ...
-
-    @property
-    def reason(self) -> str | None:
-        """Why, if it has fired."""
-        ...
-
-    def on_abort(self, callback: Callable[[], object], *, plugin: str = "") -> Callable[[], None]:
-        """Call back once when it fires; return how to forget that."""
-        ...
 
 
 @frozen(kw_only=True)
@@ -58,7 +40,7 @@ class BashExecRequest:
     command: str
     workdir: str | None = None
     timeout_s: float | None = None
-    signal: Signal | None = None
+    signal: AbortSignalLike | None = None
     stdin: bytes | None = None
     environment: Mapping[str, str] | None = None
     """Set on top of the environment that every command gets; these entries win."""
@@ -80,7 +62,7 @@ class BashExecSpec:
     """Of a foreground run; a job has none."""
     owner: str | None
     """Always said, also when it is nobody."""
-    signal: Signal | None = None
+    signal: AbortSignalLike | None = None
     stdin: bytes | None = None
     environment: Mapping[str, str] = field(factory=dict)
 

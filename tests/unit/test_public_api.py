@@ -57,6 +57,7 @@ NAMES = [
     "FiberState",
     "Finish",
     "FinishKind",
+    "ForeignJobError",
     "Inspection",
     "InvalidCommandError",
     "InvalidContentError",
@@ -100,6 +101,7 @@ NAMES = [
     "Window",
     "WouldDeadlockError",
     "bash_plugin",
+    "bash_tools_plugin",
     "exchange",
     "open_runtime",
 ]
