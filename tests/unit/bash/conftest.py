@@ -7,6 +7,7 @@ import pytest
 from statemachine.conformance.stage.stage import Stage
 
 from .scene import Scene
+from .shop import Shop
 
 
 @pytest.fixture
@@ -25,3 +26,10 @@ def scene(stage: Stage) -> Iterator[Scene]:
     yield made
     made.wait(made.root.fiber.dispose())
     assert stage.loop.next_timer() is None
+
+
+@pytest.fixture
+def shop(stage: Stage) -> Iterator[Shop]:
+    """A runtime with the executor and its tools."""
+    with Shop(stage) as made:
+        yield made
