@@ -39,9 +39,21 @@ from statemachine.conformance.stage.stage import Stage
 
 from .fake import FakeProcess, FakeProcesses
 
-__all__ = ["GRACE_S", "Call", "Shop", "text_of"]
+__all__ = ["GRACE_S", "Call", "Numbers", "Shop", "text_of"]
 
 GRACE_S = 1.0
+
+
+class Numbers:
+    """Names that are the same in every run."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def new_id(self) -> str:
+        """Return the next number."""
+        self._count += 1
+        return str(self._count)
 
 
 @define(eq=False)
@@ -52,6 +64,7 @@ class Shop:
     limits: Limits = field(factory=lambda: Limits(kill_grace_s=GRACE_S))
     processes: FakeProcesses = field(factory=FakeProcesses)
     registry: ToolRegistry = field(factory=ToolRegistry)
+    plugin: Plugin[None] = field(factory=bash_tools_plugin)
     handles: dict[str, AgentHandle] = field(factory=dict)
     rt: Runtime = field(init=False)
     executor: Fiber = field(init=False)
@@ -59,16 +72,16 @@ class Shop:
     _opening: AbstractAsyncContextManager[Runtime] = field(init=False)
 
     def __enter__(self) -> Self:
-        self._opening = open_runtime(limits=self.limits)
+        self._opening = open_runtime(limits=self.limits, identifiers=Numbers())
         self.rt = self.stage.complete(self._opening.__aenter__())
         root = self.rt.context
         offer = Plugin(name="registry", apply=self._provide_registry)
         root.plugin(offer)
         self.executor = root.plugin(
-            bash_plugin(limits=self.limits, processes=self.processes),
+            bash_plugin(limits=self.limits, processes=self.processes, identifiers=Numbers()),
             BashConfig(program="sh", workdir="/default", environment={}),
         )
-        self.tools = root.plugin(bash_tools_plugin())
+        self.tools = root.plugin(self.plugin)
         self.stage.run_until_quiet()
         return self
 
