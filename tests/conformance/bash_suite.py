@@ -25,7 +25,7 @@ from tests.conformance.job_world import JobWorld
 __all__ = ["JobProgram", "bash_suite"]
 
 _WHICH: Final = st.integers(0, 5)
-_NAMES: Final = st.sampled_from(("a", "b"))
+_NAMES: Final = st.sampled_from(("a", "b", "c"))
 _SESSIONS: Final = st.sampled_from(("s", "t"))
 _CODES: Final = st.sampled_from((0, 3, -9))
 _EVENTS: Final = st.sampled_from(("end", "end", "exit", "close", "vanish"))
@@ -145,13 +145,22 @@ class JobProgram(RuleBasedStateMachine):
         self.world.kill(self.caller(who), self.world.jobs[which % len(self.world.jobs)])
 
     @precondition(lambda self: self.world.live() and self.world.jobs)
-    @rule(which=_WHICH, kills=st.booleans())
-    def use_own(self, which: int, kills: bool) -> None:  # noqa: FBT001  # drawn
-        """Let the owner of a job read or kill it, if it is there."""
+    @rule(which=_WHICH)
+    def kill_own(self, which: int) -> None:
+        """Let the owner of a job kill it, if there is one."""
         job = self.world.jobs[which % len(self.world.jobs)]
-        for agent in self.world.live():
-            if agent.session.header.id == job.owner:
-                (self.world.kill if kills else self.world.read)(agent, job)
+        for owner in self.world.owners_of(job):
+            self.world.kill(owner, job)
+
+    @precondition(lambda self: self.world.live() and self.world.jobs)
+    @rule(which=_WHICH, other=_WHICH)
+    def write_and_read(self, which: int, other: int) -> None:
+        """Let a job write, and anybody and its owner read it."""
+        job = self.world.jobs[which % len(self.world.jobs)]
+        self.world.write(job)
+        self.world.read(self.caller(other), job)
+        for owner in self.world.owners_of(job):
+            self.world.read(owner, job)
 
     @precondition(lambda self: self.world.life < 6)
     @rule()

@@ -1,18 +1,28 @@
 """What is known of the jobs of a program, and how much of it came up."""
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define, field, frozen
 
-from runtime import Agent
+from runtime import (
+    BASH_FINISHED,
+    Agent,
+    BashFinished,
+    CallerError,
+    Context,
+    Plugin,
+    bash_tools_plugin,
+)
 from runtime.abort import AbortAuthority
+from runtime.containment import attempt_awaited
 from tests.unit.bash.fake import FakeProcess
 
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["BrokenError", "Count", "Foreground", "Job", "told_of"]
+__all__ = ["BrokenError", "Count", "Foreground", "Job", "contained", "told_of", "witnessed"]
 
 _NOTICE: Final = re.compile(r"Background job (\S+) ")
 
@@ -71,3 +81,23 @@ class Foreground:
 def told_of(texts: list[str]) -> list[str]:
     """Return the jobs that some notices are about."""
     return [found[1] for text in texts if (found := _NOTICE.match(text))]
+
+
+def witnessed(loaded: Callable[[], None], told: Callable[[BashFinished], None]) -> Plugin[None]:
+    """Return the plugin of the tools, with a witness in the same fiber behind it."""
+    original = bash_tools_plugin()
+
+    def apply(context: Context, config: None) -> None:
+        original.apply(context, config)
+        context.on(BASH_FINISHED, told)
+        loaded()
+
+    return Plugin(name=original.name, apply=apply, inject=original.inject)
+
+
+async def contained(body: Any) -> object:  # noqa: ANN401  # a coroutine
+    """Await a call and return what refused it, if anything did."""
+    error = await attempt_awaited(body)
+    if error is not None and not isinstance(error, CallerError):
+        raise error
+    return error

@@ -15,13 +15,9 @@ from runtime import (
     Agent,
     BashExecRequest,
     BashFinished,
-    CallerError,
-    Context,
     FiberState,
     JobStatus,
-    Plugin,
     Status,
-    bash_tools_plugin,
 )
 from runtime.abort import AbortAuthority
 from runtime.bash import ExecutorClosedError, ForeignJobError
@@ -30,7 +26,15 @@ from runtime.errors import UnknownIdError
 from runtime.session.content import freeze_json
 from runtime.tools import Tool, ToolUse
 from statemachine.conformance.stage.stage import Stage
-from tests.conformance.job_ledger import BrokenError, Count, Foreground, Job, told_of
+from tests.conformance.job_ledger import (
+    BrokenError,
+    Count,
+    Foreground,
+    Job,
+    contained,
+    told_of,
+    witnessed,
+)
 from tests.unit.bash.fake import FakeProcess
 from tests.unit.bash.shop import Shop
 
@@ -53,7 +57,7 @@ class JobWorld:
         """How often the executor was reloaded."""
         self.stage = Stage()
         self.stage.__enter__()
-        self.shop = Shop(self.stage, plugin=Plugin(**_plugin_fields(self)))
+        self.shop = Shop(self.stage, plugin=witnessed(self.tools_loaded, self.tools_were_told))
         self.shop.__enter__()
         self.shop.rt.context.on(BASH_FINISHED, self._announced, prepend=True)
         self.bash = self.shop.bash
@@ -88,7 +92,7 @@ class JobWorld:
     # -- Agents and sessions -----------------------------------------------------------------------
 
     def open(self, name: str, session: str) -> None:
-        """Make an agent, if neither its name nor the session is taken."""
+        """Make an agent, if neither name nor session is taken."""
         if attempt(lambda: self.agents.append(self.shop.agent(name, session))) is None:
             self.expected[self.agents[-1]] = []
             self.tell(f"{name} opens {session}")
@@ -114,6 +118,10 @@ class JobWorld:
     def live(self) -> list[Agent]:
         """Return the agents that were not disposed."""
         return [agent for agent in self.agents if agent.status is not Status.DISPOSED]
+
+    def owners_of(self, job: Job) -> list[Agent]:
+        """Return the live agents that own a job: one at most."""
+        return [agent for agent in self.live() if self._token(agent) == job.owner]
 
     def end_session(self, session: str) -> None:
         """End a session, if no agent is there any more: what the session store does."""
@@ -282,7 +290,7 @@ class JobWorld:
             # It waits for nothing, so it is done within the call, as if its turn had come.
             attempt(lambda: body.send(None))
             return None
-        return self.stage.loop.create_task(_contained(body), name=f"{name} of {_name(caller)}")
+        return self.stage.loop.create_task(contained(body), name=f"{name} of {_name(caller)}")
 
     def spawn(self, body: Any, name: str) -> None:  # noqa: ANN401  # a coroutine
         """Do something in a task that is judged at the end."""
@@ -321,11 +329,10 @@ class JobWorld:
     def tools_were_told(self, notice: BashFinished) -> None:
         """Note what is owed: the plugin of the tools is there and was told of an end."""
         (job,) = (each for each in self.jobs if each.id == notice.task.id)
-        for agent in self.live():
-            if agent.session.header.id == job.owner:
-                self.expected[agent].append(job.id)
-                self.count.told += 1
-                self.count.told_to_another_agent += agent is not job.started_by
+        for agent in self.owners_of(job):
+            self.expected[agent].append(job.id)
+            self.count.told += 1
+            self.count.told_to_another_agent += agent is not job.started_by
 
     def _announced(self, notice: BashFinished) -> None:
         (job,) = (each for each in self.jobs if each.id == notice.task.id)
@@ -379,25 +386,6 @@ class JobWorld:
         self.stage.run_until_quiet()
         while self.stage.loop.fire_next_timer():
             self.stage.run_until_quiet()
-
-
-def _plugin_fields(world: JobWorld) -> dict[str, Any]:
-    """Return the plugin of the tools, with a witness in the same fiber behind it."""
-    original = bash_tools_plugin()
-
-    def apply(context: Context, config: None) -> None:
-        original.apply(context, config)
-        context.on(BASH_FINISHED, world.tools_were_told)
-        world.tools_loaded()
-
-    return {"name": original.name, "apply": apply, "inject": original.inject}
-
-
-async def _contained(body: Any) -> object:  # noqa: ANN401  # a coroutine
-    error = await attempt_awaited(body)
-    if error is not None and not isinstance(error, CallerError):
-        raise error
-    return error
 
 
 def _name(caller: Agent | None) -> str:

@@ -336,7 +336,7 @@ FAULTS: Final[dict[Plant, str]] = {
     _an_empty_token_is_none: "I-08",
     _no_token_is_an_owner: "I-08",
     _whoever_is_no_agent_may: "I-08",
-    _owners_are_kept_in_the_tools: "I-08",
+    _owners_are_kept_in_the_tools: "I-(08|15)",
     _owners_end_with_their_jobs: "I-08",
     _everybody_is_told: "I-15",
     _the_owner_is_told_twice: "I-15",
