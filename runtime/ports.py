@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 import uuid
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, Protocol
@@ -87,12 +88,14 @@ async def pause(seconds: float) -> None:
 
 # -- Processes -------------------------------------------------------------------------------------
 
+_HAS_PROC: Final = Path("/proc/self/stat").exists()
 _READ_BYTES: Final = 64 * 1024
 # A descendant that left the group may hold a pipe and write for ever.
 _LAST_READS: Final = 64
 _POLL_FIRST_S: Final = 0.001
 _POLL_MAX_S: Final = 0.05
-_SCAN_AFTER_S: Final = 0.02
+_COUNT_AFTER_S: Final = 0.02
+_COUNT_SERVES_S: Final = 0.05
 
 
 class SystemProcesses:
@@ -141,8 +144,10 @@ class _SystemProcess:
         self._parent = os.getpid()
         self._is_gone = False
         self._polled_s = 0.0
-        self._scan_at_s = _SCAN_AFTER_S
+        self._count_at_s = _COUNT_AFTER_S
         self._poll_s = _POLL_FIRST_S
+        self._counted_s = 0.0
+        self._absences = 0
         self._unwritten = memoryview(spec.stdin or b"")
         self._pipes: dict[Stream, IO[bytes]] = {}
         try:
@@ -158,7 +163,7 @@ class _SystemProcess:
         if not self._is_gone:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._child.pid, number)
-            self._poll_s, self._polled_s, self._scan_at_s = _POLL_FIRST_S, 0.0, _SCAN_AFTER_S
+            self._poll_s, self._polled_s, self._count_at_s = _POLL_FIRST_S, 0.0, _COUNT_AFTER_S
 
     def kill_at_exit(self) -> None:
         """Kill the group without waiting for anything."""
@@ -259,6 +264,8 @@ class _SystemProcess:
     def _exited(self, exit_code: int | None) -> None:
         # The standard library's own bookkeeping: it must not wait for the child a second time.
         self._child.returncode = 0 if exit_code is None else exit_code
+        # A count from before would not know everybody.
+        self._counted_s = self._loop.time()
         self._is_gone = not self._has_members()
         self._events.exited(exit_code)
         self._look_again()
@@ -288,13 +295,23 @@ class _SystemProcess:
             return False
         except PermissionError:
             # Linux: they belong to another user. Elsewhere the dead say this, too.
-            return Path("/proc/self/stat").exists()
-        if self._polled_s < self._scan_at_s:
-            return True
-        # Whoever adopts orphans may not reap them, and the dead still answer to a signal. Looking
-        # at every process is expensive, so it is done ever more rarely.
-        self._scan_at_s = 2 * self._polled_s
-        return _has_live_members(self._child.pid)
+            return _HAS_PROC
+        is_early = self._polled_s < self._count_at_s
+        return not _HAS_PROC or is_early or not self._is_absent_twice()
+
+    def _is_absent_twice(self) -> bool:
+        """Whether two counts found no live member although the group exists.
+
+        Whoever adopts orphans may not reap them, and the dead still answer to a signal. Looking at
+        every process is expensive, so it is done ever more rarely. While it is done, a member may
+        hand on to a child and die, so once is not enough.
+        """
+        self._count_at_s = 2 * self._polled_s
+        counted_s, groups = _count_groups(self._loop.time())
+        if counted_s > self._counted_s:
+            self._counted_s = counted_s
+            self._absences = self._absences + 1 if self._child.pid not in groups else 0
+        return self._absences > 1
 
 
 def has_process_groups() -> bool:
@@ -310,14 +327,31 @@ def _exit_code(pid: int) -> int | None:
         return None
 
 
-def _has_live_members(group: int) -> bool:
-    if not Path("/proc/self/stat").exists():
-        return True
-    for process in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208  # a thousand paths
+_last_count: tuple[float, frozenset[int]] = (0.0, frozenset())
+
+
+def _count_groups(now_s: float) -> tuple[float, frozenset[int]]:
+    """Return when the groups that have a live member were counted, and which they are.
+
+    One count serves everybody for a moment.
+    """
+    global _last_count  # noqa: PLW0603  # shared by all loops
+    if not 0 <= now_s - _last_count[0] < _COUNT_SERVES_S:
+        _last_count = now_s, frozenset(_live_groups())
+    return _last_count
+
+
+def _live_groups() -> Iterator[int]:
+    """Name the group of every process that is alive; there may be thousands, so no `Path`."""
+    for process in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208  # see above
         # It may end while it is looked at.
-        with suppress(OSError), Path("/proc", process, "stat").open("rb") as file:
+        with suppress(OSError):
+            descriptor = os.open(f"/proc/{process}/stat", os.O_RDONLY)
+            try:
+                stat = os.read(descriptor, 512)
+            finally:
+                os.close(descriptor)
             # The name before the last bracket may contain anything.
-            state, _, its_group = file.read().rpartition(b")")[2].split()[:3]
-            if int(its_group) == group and state not in b"ZX":
-                return True
-    return False
+            state, _, group = stat.rpartition(b")")[2].split(maxsplit=3)[:3]
+            if state not in b"ZX":
+                yield int(group)

@@ -6,8 +6,10 @@ things happened.
 """
 
 import asyncio
+import ctypes
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ from runtime.abort import AbortAuthority
 from runtime.bash import BashConfig, JobStatus, SpawnError
 from runtime.limits import Limits
 
-from .commands import Bash, needs_proc, play
+from .commands import Bash, needs_proc, play, zombies
 
 pytestmark = [pytest.mark.real, needs_proc]
 
@@ -336,5 +338,42 @@ def test_without_descriptors_for_processes_a_thread_waits(
         bash.executor.kill(job.id)
         assert (await bash.ended(job)).signal == "SIGKILL"
         assert bash.left() == []
+
+    play(mark, body)
+
+
+@pytest.fixture
+def orphanage() -> Iterator[None]:
+    """Let this process adopt orphans, as the first one of a container does, and neglect them."""
+    become_subreaper = 36
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(become_subreaper, 1, 0, 0, 0) != 0:
+        pytest.skip("this system has no other process adopt orphans")
+    yield
+    libc.prctl(become_subreaper, 0, 0, 0, 0)
+
+
+def bury() -> int:
+    """Reap every zombie and count them."""
+    count = 0
+    while zombies():
+        os.waitpid(-1, 0)
+        count += 1
+    return count
+
+
+@pytest.mark.clause("H-28", "H-49")
+@pytest.mark.usefixtures("orphanage")
+def test_the_dead_whom_nobody_buries_are_dead(mark: str) -> None:
+    """They answer to a signal for ever, and are no reason to wait or to complain."""
+
+    async def body(bash: Bash) -> None:
+        job = bash.start("trap '' TERM; echo ready; sleep 600 & sleep 600; sleep 600")
+        await bash.hear(job, "ready\n")
+        bash.executor.kill(job.id)
+        assert (await bash.ended(job)).signal == "SIGKILL"
+        result = await bash.run("sleep 600 & echo done")
+        assert result.is_group_gone
+        assert bury()
 
     play(mark, body)
