@@ -9,7 +9,8 @@ from functools import partial
 import pytest
 
 from . import bash_torture
-from .commands import MARK, needs_proc
+from .commands import MARK, descendants_of_mark, needs_proc
+from .talking import until
 
 pytestmark = [pytest.mark.real, needs_proc]
 
@@ -27,6 +28,8 @@ def test_nothing_is_left_of_every_kind_ended_in_every_way(
 def forget_a_process(self: bash_torture.Torture) -> Callable[[], object]:
     """Leave a process that nobody ends."""
     process = subprocess.Popen(["sleep", "600"], env={**os.environ, MARK: self.mark})
+    # For a moment the system does not show the environment of a new process.
+    until(lambda _: bool(descendants_of_mark(self.mark)))
 
     def end() -> None:
         process.kill()
