@@ -102,6 +102,8 @@ def test_any_schema_is_refused_or_can_be_used(schema: dict[str, Any]) -> None:
     [
         ({"enum": [1]}, 1.0, True),
         ({"const": [0, {"a": False}]}, [0.0, {"a": False}], [False, {"a": 0}]),
+        ({"const": {"a": [1]}}, {"a": [1.0]}, {"a": [2]}),
+        ({"uniqueItems": False, "minItems": 2}, [1, 1], [1]),
         ({"uniqueItems": True}, [1, True, "1", [1], [True]], [[1], [1.0]]),
         ({"type": "integer"}, 3.0, 3.5),
         ({"type": ["string", "null"]}, None, False),
@@ -116,7 +118,9 @@ def test_any_schema_is_refused_or_can_be_used(schema: dict[str, Any]) -> None:
         ({"if": {"type": "string"}, "then": {"maxLength": 1}}, 5, "ab"),
         ({"if": {"type": "string"}, "else": False}, "ab", 5),
         ({"prefixItems": [{"type": "string"}], "items": {"type": "null"}}, ["a", None], ["a", 1]),
+        ({"prefixItems": [{}, {"type": "null"}, {}]}, ["a"], ["a", 1]),
         ({"properties": {"a": {}}, "additionalProperties": False}, {"a": 1}, {"b": 1}),
+        ({"patternProperties": {"^x": {}}, "additionalProperties": False}, {"xa": 1}, {"a": 1}),
         ({"patternProperties": {"^x": {"type": "null"}}}, {"a": 1, "xa": None}, {"xa": 1}),
         ({"propertyNames": {"maxLength": 1}}, {"a": 1}, {"ab": 1}),
         ({"required": ["a"]}, {"a": None}, {"b": 1}),

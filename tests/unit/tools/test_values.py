@@ -50,6 +50,7 @@ async def _present_later(_arguments: object, _meta: object) -> object:
         ({"parameters": {"allOf": [{}, {"if": 1}]}}, r"parameters.allOf\[1\].if must be a schema"),
         ({"parameters": {"$defs": {"a b": {"then": 1}}}}, r"\$defs'\]\['a b'\].then must be a"),
         ({"parameters": {"patternProperties": {"(": {}}}}, "whose names are regular expressions"),
+        ({"parameters": {"patternProperties": {"a": {"then": 1}}}}, "a.then must be a schema"),
         ({"parameters": {"$ref": 3}}, r"parameters\['\$ref'\] must be a reference, a string"),
         ({"parameters": {"$ref": "#/$defs/a"}}, "must lead to a schema in here, not to '#/.defs/a"),
         ({"parameters": {"$ref": "#/type", "type": "object"}}, "must lead to a schema in here"),
