@@ -13,6 +13,7 @@ if getattr(statemachine, "DISTRIBUTION", None) != "quiesce":
 
 from statemachine import Ending, Status, Window
 
+from . import seams
 from .abort import AbortSignal
 from .agent import Agent
 from .announcements import (
@@ -51,6 +52,7 @@ from .core import AgentOptions
 from .errors import (
     AgentDisposedError,
     CallerError,
+    DamagedSessionError,
     DuplicateIdError,
     InvalidContentError,
     InvalidRecordError,
@@ -58,6 +60,7 @@ from .errors import (
     LimitError,
     ModelError,
     PluginError,
+    SessionBusyError,
     StorageError,
     UnknownIdError,
     WouldDeadlockError,
@@ -72,17 +75,33 @@ from .model import (
     Model,
     ModelRequest,
     ReasoningDelta,
+    Reply,
     TextDelta,
     ToolCallDelta,
     Usage,
 )
+from .persistence import PERSISTENCE, Persistence
+from .ports import Blocking
 from .registry import AgentRegistry
 from .scripted import ScriptedModel, ScriptError
+from .session.backend import Backend, StoredHeader, StoredSession
 from .session.derive import Message
 from .session.log import Session, SessionHeader
+from .session.memory import MemoryBackend
 from .session.records import Record
 from .session.store import Sessions
+from .system_prompt import SYSTEM_PROMPT, SystemPrompt
 from .teardown import LinkFailure, Teardown, TeardownReport
+from .tools import (
+    TOOLS,
+    TOOLS_CHANGED,
+    Tool,
+    ToolErrorInfo,
+    ToolRegistry,
+    ToolResult,
+    ToolsChanged,
+    ToolUse,
+)
 from .turn import Fate
 
 __all__ = [
@@ -94,9 +113,13 @@ __all__ = [
     "AGENT_QUEUED",
     "AGENT_SESSION_START",
     "AGENT_STATUS",
+    "PERSISTENCE",
     "SESSION_CREATED",
     "SESSION_EVENT",
     "SESSION_FLUSH",
+    "SYSTEM_PROMPT",
+    "TOOLS",
+    "TOOLS_CHANGED",
     "AbortSignal",
     "Agent",
     "AgentDisposedError",
@@ -108,9 +131,12 @@ __all__ = [
     "AgentRegistry",
     "Announcement",
     "AppContext",
+    "Backend",
+    "Blocking",
     "CallerError",
     "ConfiguredAgent",
     "Context",
+    "DamagedSessionError",
     "Discarded",
     "DuplicateIdError",
     "EchoModel",
@@ -128,20 +154,24 @@ __all__ = [
     "LimitError",
     "Limits",
     "LinkFailure",
+    "MemoryBackend",
     "Message",
     "Model",
     "ModelError",
     "ModelRequest",
+    "Persistence",
     "Plugin",
     "PluginError",
     "Queued",
     "ReasoningDelta",
     "Record",
     "RecordAppended",
+    "Reply",
     "Runtime",
     "ScriptError",
     "ScriptedModel",
     "Session",
+    "SessionBusyError",
     "SessionHeader",
     "SessionNotice",
     "SessionStarted",
@@ -149,16 +179,26 @@ __all__ = [
     "Status",
     "StatusChanged",
     "StorageError",
+    "StoredHeader",
+    "StoredSession",
     "Subscription",
+    "SystemPrompt",
     "Teardown",
     "TeardownReport",
     "TextDelta",
     "Token",
+    "Tool",
     "ToolCallDelta",
+    "ToolErrorInfo",
+    "ToolRegistry",
+    "ToolResult",
+    "ToolUse",
+    "ToolsChanged",
     "UnknownIdError",
     "Usage",
     "Window",
     "WouldDeadlockError",
     "exchange",
     "open_runtime",
+    "seams",
 ]

@@ -1,7 +1,8 @@
-"""The runtime at the command line: talk to an agent.
+"""The runtime at the command line: talk to an agent, or learn the form of its log.
 
     python -m runtime demo                          an agent that echoes each line
     python -m runtime demo --model scripted:FILE    an agent that answers from a script
+    python -m runtime schema                        the JSON Schema of a log's records
 
 Exit status: 0 at the end of the input, 130 after Ctrl-C, 2 for a bad command, script or input, 1 if
 the output was lost.
@@ -10,6 +11,7 @@ the output was lost.
 import argparse
 import asyncio
 import io
+import json
 import logging
 import os
 import sys
@@ -19,6 +21,7 @@ from contextlib import suppress
 from .demo import INTERRUPTED, InputError, Screen, demo
 from .model import EchoModel, Model
 from .scripted import ScriptedModel, ScriptError
+from .session.schema import record_schema
 
 __all__ = ["main"]
 
@@ -29,6 +32,19 @@ _SCRIPTED = "scripted:"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     chosen = _parser().parse_args(arguments)
+    return _schema() if chosen.command == "schema" else _demo(chosen.model)
+
+
+def _schema() -> int:
+    try:
+        print(json.dumps(record_schema(), indent=2), flush=True)
+    except OSError as error:
+        _give_up_output(error)
+        return 1
+    return 0
+
+
+def _demo(model: Model) -> int:
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         return _refuse("it needs standard input, output and error")
     # The chat itself shows the failure of a turn; the log keeps what nobody else would say.
@@ -40,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     screen = Screen(sys.stdout, sys.stderr, is_dim)
     prompt = "> " if sys.stdin.isatty() else ""
     try:
-        status = asyncio.run(demo(chosen.model, sys.stdin.fileno(), screen, prompt=prompt))
+        status = asyncio.run(demo(model, sys.stdin.fileno(), screen, prompt=prompt))
     except InputError as error:
         return _refuse(str(error))
     except KeyboardInterrupt:
@@ -53,7 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m runtime", description="An agent runtime on asyncio: talk to an agent."
+        prog="python -m runtime",
+        description="An agent runtime on asyncio: talk to an agent, or learn the form of its log.",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     talk = commands.add_parser(
@@ -75,6 +92,11 @@ def _parser() -> argparse.ArgumentParser:
         'with one JSON object a line, such as {"when": "^hi", "chunks": ["good ", "day"]}; the '
         "first one whose pattern is found in the line answers (default: echo)",
     )
+    commands.add_parser(
+        "schema",
+        help="print the JSON Schema of a log's records",
+        description="Print the JSON Schema (2020-12) that every record of a session's log follows.",
+    )
     return parser
 
 
@@ -91,7 +113,7 @@ def _model(text: str) -> Model:
 
 
 def _refuse(why: str) -> int:
-    print(f"python -m runtime demo: {why}", file=sys.stderr)
+    print(f"python -m runtime: {why}", file=sys.stderr)
     return _BAD
 
 

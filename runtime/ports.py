@@ -1,4 +1,4 @@
-"""The runtime's only doors to the clock, to chance and to plain waiting.
+"""The runtime's only doors to the clock, to chance, to blocking work and to plain waiting.
 
 Everything else receives these as values, so that a test can stand in for them.
 """
@@ -7,17 +7,23 @@ import asyncio
 import threading
 import time
 import uuid
-from typing import Protocol
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, TypeVar
 
 __all__ = [
+    "Blocking",
     "Clock",
     "Identifiers",
+    "SystemBlocking",
     "SystemClock",
     "SystemIdentifiers",
     "pause",
     "thread_id",
     "yield_once",
 ]
+
+T = TypeVar("T")
 
 
 class Clock(Protocol):
@@ -40,6 +46,17 @@ class Identifiers(Protocol):
         ...
 
 
+class Blocking(Protocol):
+    """Does what blocks, such as I/O, without holding up the loop."""
+
+    async def run(self, call: Callable[[], T]) -> T:
+        """Call, and return what it returns; never two calls at a time.
+
+        Whoever is cancelled here must not conclude that the call did not happen.
+        """
+        ...
+
+
 class SystemClock:
     """The clock of the operating system."""
 
@@ -58,6 +75,23 @@ class SystemIdentifiers:
     def new_id(self) -> str:
         """Return a random UUID in its usual form, 36 characters."""
         return str(uuid.uuid4())
+
+
+class SystemBlocking:
+    """One thread, made when it is first needed."""
+
+    __slots__ = ("_worker",)
+
+    def __init__(self) -> None:
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="quiesce blocking")
+
+    async def run(self, call: Callable[[], T]) -> T:
+        """Call in the thread, after every call that was made before."""
+        return await asyncio.get_running_loop().run_in_executor(self._worker, call)
+
+    def close(self) -> None:
+        """Accept no more calls; those that were made are still done."""
+        self._worker.shutdown(wait=False)
 
 
 def thread_id() -> int:

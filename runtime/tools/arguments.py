@@ -8,16 +8,13 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from runtime.errors import LimitError
-from runtime.limits import Limits
-from runtime.session.content import INTEGER_MAX, FrozenObject, freeze_json
+from runtime.limits import ANY_SIZE
+from runtime.session.content import FrozenObject, freeze_json
 
 if TYPE_CHECKING:
     from .values import Tool
 
-__all__ = ["ANY_SIZE", "parse_arguments", "violations"]
-
-ANY_SIZE: Final = Limits(record_bytes_max=INTEGER_MAX)
-"""For what is measured later, or was measured before."""
+__all__ = ["parse_arguments", "violations"]
 
 
 def parse_arguments(raw: str) -> Any:  # noqa: ANN401  # any JSON
