@@ -111,6 +111,8 @@ def test_any_schema_is_refused_or_can_be_used(schema: dict[str, Any]) -> None:
         ({"multipleOf": 1e-300}, 2**53 - 1, 5e-324),
         ({"minLength": 2}, "\U0001f600b", "\U0001f600"),
         ({"minLength": 3, "minimum": 3, "minItems": 3}, {}, "aa"),
+        ({"exclusiveMinimum": 1}, 1.5, 1),
+        ({"exclusiveMaximum": 1}, 0, 1.0),
         ({"pattern": "b"}, "abc", "ac"),
         ({"anyOf": [{"type": "null"}, {"const": "a"}]}, "a", "b"),
         ({"oneOf": [{"minimum": 1}, {"type": "integer"}]}, 1.5, 2),

@@ -65,7 +65,7 @@ async def _present_later(_arguments: object, _meta: object) -> object:
         ({"present": "always"}, "present must be a plain function or None, not 'always'"),
         ({"present": _present_later}, "present must be a plain function or None, not function"),
     ],
-    ids=str,
+    ids=lambda value: value if type(value) is str else "",
 )
 def test_a_tool_that_is_none_is_refused(fields: dict[str, Any], why: str) -> None:
     """Whoever makes it learns at once what is wrong; no model and no turn ever meets it."""
