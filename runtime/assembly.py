@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from functools import partial
 from typing import Any, TypeVar
 
@@ -234,11 +234,7 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
         StorageError: the store cannot be used.
     """
     backend = backend_for(store)
-    if models is None:
-        models, default_model = {"echo": EchoModel()}, default_model or "echo"
-    if default_model is not None and default_model not in models:
-        known = ", ".join(sorted(models)) or "none"
-        raise CallerError(f"default_model={default_model!r} refused: the models are: {known}")
+    models, default_model = _checked_models(models, default_model)
     context = AppContext.root(limits=limits)
     around = Surroundings(
         bus=context.channels,
@@ -247,12 +243,11 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
         clock=clock or SystemClock(),
         loop=asyncio.get_running_loop(),
         thread=thread_id(),
-        models=dict(models),
+        models=models,
         tools=ToolRegistry(),
         sections=SystemPrompt(),
         run_driver=drive,
     )
-
     context.provide(TOOLS, around.tools)
     context.provide(SYSTEM_PROMPT, around.sections)
 
@@ -270,23 +265,34 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
         return roster
 
     names = identifiers or SystemIdentifiers()
-    with ExitStack() as ports:
-        plugins = [driver_plugin(make_roster, agents, names)]
+    driver = driver_plugin(make_roster, agents, names)
+    with closing(SystemBlocking()) as thread:
+        keeper = None
         if backend is not None:
-            if blocking is None:
-                blocking = SystemBlocking()
-                ports.callback(blocking.close)
             grace_s = limits.abort_grace_s
-            plugins.insert(0, persistence_plugin(backend, blocking, sessions.list, grace_s))
+            keeper = persistence_plugin(backend, blocking or thread, sessions.list, grace_s)
         try:
-            await context.effect(partial(_load, runtime, plugins), name="parts")
+            await context.effect(partial(_load, runtime, keeper, driver), name="parts")
             await runtime.started()
             yield runtime
         finally:
             await runtime.aclose()
 
 
-async def _load(runtime: Runtime, plugins: Iterable[Plugin[None]]) -> AsyncGenerator[Fiber, None]:
+def _checked_models(
+    models: Mapping[str, Model] | None, default_model: str | None
+) -> tuple[dict[str, Model], str | None]:
+    if models is None:
+        models, default_model = {"echo": EchoModel()}, default_model or "echo"
+    if default_model is not None and default_model not in models:
+        known = ", ".join(sorted(models)) or "none"
+        raise CallerError(f"default_model={default_model!r} refused: the models are: {known}")
+    return dict(models), default_model
+
+
+async def _load(
+    runtime: Runtime, keeper: Plugin[None] | None, driver: Plugin[None]
+) -> AsyncGenerator[Fiber, None]:
     """Load the parts of the application, each when the one before is there.
 
     They are one effect, so that they end one after the other, in the opposite order: agents still
@@ -294,11 +300,10 @@ async def _load(runtime: Runtime, plugins: Iterable[Plugin[None]]) -> AsyncGener
 
     Clauses: E-40
     """
-    for plugin in plugins:
-        fiber = runtime.context.plugin(plugin)
-        if plugin.name == "persistence":
-            runtime.persistence = fiber
-        else:
-            runtime.driver = fiber
-        yield fiber
-        await fiber
+    if keeper is not None:
+        runtime.persistence = runtime.context.plugin(keeper)
+        yield runtime.persistence
+        await runtime.persistence
+    runtime.driver = runtime.context.plugin(driver)
+    yield runtime.driver
+    await runtime.driver
