@@ -11,6 +11,7 @@ from . import (
     part_faults,
     plugin_faults,
     row_faults,
+    stored_faults,
     test_asy,
     test_can,
     test_dsp,
@@ -18,6 +19,7 @@ from . import (
     test_plg,
     test_plg_listeners,
     test_que,
+    test_stored,
     test_trn,
     tool_faults,
 )
@@ -26,7 +28,7 @@ from .conftest import told_cases
 from .planting import FAULTS, planted
 
 # Imported for what they list.
-_FAULTY: Final = (row_faults, part_faults, plugin_faults, async_faults, tool_faults)
+_FAULTY: Final = (row_faults, part_faults, plugin_faults, async_faults, tool_faults, stored_faults)
 _MODULES: Final = (
     test_asy,
     test_can,
@@ -36,6 +38,7 @@ _MODULES: Final = (
     test_plg,
     test_plg_listeners,
     test_trn,
+    test_stored,
 )
 
 TEETH: Final[dict[str, tuple[str, ...]]] = {
@@ -71,6 +74,7 @@ TEETH: Final[dict[str, tuple[str, ...]]] = {
     "CASE-040": ("steering-dropped-silently", "reason-lost"),
     "CASE-041": ("closed-while-unwinding", "replacement-forgotten"),
     "CASE-042": ("last-message-wins",),
+    "CASE-046": ("the-last-prompt-comes-back",),
     "CASE-048": ("injection-never-flushed", "injection-asks-the-model", "late-wait-hangs"),
     "CASE-049": ("queue-survives-a-cancel", "idle-not-announced", "turn-without-a-message"),
     "CASE-051": ("early-release",),
@@ -78,8 +82,11 @@ TEETH: Final[dict[str, tuple[str, ...]]] = {
     "CASE-053": ("parking-without-release", "queue-survives-a-cancel"),
     "CASE-057": ("late-wait-hangs",),
     "CASE-058": ("replacement-forgotten", "unopened-batch-lost"),
+    "CASE-059": ("an-interrupted-turn-is-left-open",),
     "CASE-061": ("nobody-is-interrupted", "stop-overlooked"),
     "CASE-063": ("second-dispose-returns-at-once",),
+    "CASE-065": ("detached-before-it-is-stored",),
+    "CASE-069": ("nothing-is-reserved",),
     "CASE-071": ("dispose-interrupts-nobody", "teardown-does-not-wait"),
     "CASE-072": ("dead-fibers-register",),
     "CASE-073": ("end-not-announced", "late-effects-forgotten"),
