@@ -37,7 +37,7 @@ _VIOLATIONS_MAX: Final = 20
 _VIOLATION_CHARACTERS_MAX: Final = 300
 # A level costs up to four frames of Python's own thousand; no tool needs half as many.
 _DEPTH_MAX: Final = 100
-_VISITS_MAX: Final = 500_000
+_VISITS_MAX: Final = 100_000
 
 _UNSUPPORTED: Final = frozenset(
     {

@@ -50,6 +50,7 @@ async def _present_later(_arguments: object, _meta: object) -> object:
         ({"parameters": {"allOf": [{}, {"if": 1}]}}, r"parameters.allOf\[1\].if must be a schema"),
         ({"parameters": {"$defs": {"a b": {"then": 1}}}}, r"\$defs'\]\['a b'\].then must be a"),
         ({"parameters": {"patternProperties": {"(": {}}}}, "whose names are regular expressions"),
+        ({"parameters": {"patternProperties": {"a": {"then": 1}}}}, "a.then must be a schema"),
         ({"parameters": {"$ref": 3}}, r"parameters\['\$ref'\] must be a reference, a string"),
         ({"parameters": {"$ref": "#/$defs/a"}}, "must lead to a schema in here, not to '#/.defs/a"),
         ({"parameters": {"$ref": "#/type", "type": "object"}}, "must lead to a schema in here"),
@@ -64,7 +65,7 @@ async def _present_later(_arguments: object, _meta: object) -> object:
         ({"present": "always"}, "present must be a plain function or None, not 'always'"),
         ({"present": _present_later}, "present must be a plain function or None, not function"),
     ],
-    ids=str,
+    ids=lambda value: value if type(value) is str else "",
 )
 def test_a_tool_that_is_none_is_refused(fields: dict[str, Any], why: str) -> None:
     """Whoever makes it learns at once what is wrong; no model and no turn ever meets it."""
