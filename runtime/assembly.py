@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, closing
 from functools import partial
+from os import PathLike
+from pathlib import Path
 from typing import Any, TypeVar
 
 from attrs import frozen
@@ -32,6 +34,7 @@ from .registry import AgentRegistry
 from .roster import Roster
 from .session.backend import Backend
 from .session.log import Session
+from .session.places import backend_at
 from .session.store import Sessions
 from .system_prompt import SYSTEM_PROMPT, SystemPrompt
 from .teardown import Link, Teardown
@@ -192,15 +195,20 @@ async def _unload(*fibers: Fiber) -> tuple[str, ...]:
     return tuple(late)
 
 
-def backend_for(store: object) -> Backend | None:
+def backend_for(
+    store: object, *, limits: Limits = DEFAULT_LIMITS, clock: Clock | None = None
+) -> Backend | None:
     """Return what keeps the sessions of a runtime that was opened with `store`.
 
     Raises:
         CallerError: it is nothing in which sessions can be kept.
+        StorageError: it is the path of a file in which none are.
     """
     if store is None or isinstance(store, Backend):
         return store
-    raise CallerError(f"store={store!r} refused: give a backend, or None to keep nothing")
+    if isinstance(store, str | PathLike):
+        return backend_at(Path(store), limits=limits, clock=clock)
+    raise CallerError(f"store={store!r} refused: give a path, a backend, or None to keep nothing")
 
 
 @asynccontextmanager
@@ -219,7 +227,8 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
     """Open a runtime, and close it when the block is left.
 
     Args:
-        store: where sessions survive, a `Backend`; omitted, they end with the runtime.
+        store: where sessions survive, a path (`backend_at` says of what) or a `Backend`;
+            omitted, they end with the runtime.
         models: the models by name; omitted, an echo named `echo`, which is then the default.
         default_model: the model of agents that name none.
         limits: every bound there is.
@@ -233,7 +242,7 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
         CallerError: the store is none, or the default model is none of the models.
         StorageError: the store cannot be used.
     """
-    backend = backend_for(store)
+    backend = backend_for(store, limits=limits, clock=clock)
     models, default_model = _checked_models(models, default_model)
     context = AppContext.root(limits=limits)
     around = Surroundings(

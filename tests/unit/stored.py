@@ -93,7 +93,7 @@ class StoredScene(Scene):
         *,
         agents: Iterable[str] = ("a",),
         configured: Iterable[ConfiguredAgent] = (),
-        limits: Limits = Limits(),  # noqa: B008 - frozen
+        limits: Limits = Limits(),  # noqa: B008  # frozen
         is_kept: bool = True,
     ) -> None:
         super().__init__(agents=agents)
@@ -194,7 +194,7 @@ def keeper(scene: StoredScene) -> Fiber:
     return scene.rt.persistence
 
 
-def store_of(*prompts: str, **options: Any) -> MemoryBackend:  # noqa: ANN401 - of `create`
+def store_of(*prompts: str, **options: Any) -> MemoryBackend:  # noqa: ANN401  # of `create`
     """Return a store that keeps the session `a`, in which these prompts were answered."""
     with StoredScene(agents=()) as scene:
         scene.adopt(scene.rt.agents.create(agent_id="a", **options))

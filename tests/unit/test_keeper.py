@@ -71,7 +71,7 @@ def ended(end: str, *, is_slow: bool) -> list[Record]:
 @pytest.mark.clause("E-38", "E-39", "E-40", "F-15", "F-16")
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("is_slow", [False, True])
-def test_whoever_ends_an_agent_its_closing_records_are_stored(end: str, is_slow: bool) -> None:  # noqa: FBT001 - a parametrised flag
+def test_whoever_ends_an_agent_its_closing_records_are_stored(end: str, is_slow: bool) -> None:  # noqa: FBT001  # a parametrised flag
     """The same records, whichever level it is, also when the disk is slow."""
     records = ended(end, is_slow=is_slow)
     assert [each.type for each in records][-2:] == CLOSING

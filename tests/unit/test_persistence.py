@@ -323,7 +323,7 @@ def test_a_store_that_cannot_be_used_is_refused_when_the_runtime_opens() -> None
 
 
 @pytest.mark.clause("E-50")
-@pytest.mark.parametrize("store", ["sessions.db", 7, object()])
+@pytest.mark.parametrize("store", [7, object()])
 def test_a_store_that_is_none_is_refused(store: object) -> None:
     """At the call, by name."""
 

@@ -107,7 +107,7 @@ def test_a_session_can_be_resumed_as_soon_as_its_agent_is_gone() -> None:
 
 @pytest.mark.clause("F-22", "E-33")
 @pytest.mark.parametrize("is_written", [True, False])
-def test_a_resume_may_come_the_moment_the_session_is_free(is_written: bool) -> None:  # noqa: FBT001 - a parametrised flag
+def test_a_resume_may_come_the_moment_the_session_is_free(is_written: bool) -> None:  # noqa: FBT001  # a parametrised flag
     """It stands behind the last write and the return of the lease, and waits for them."""
     with StoredScene() as scene:
         scene.ask("A")
