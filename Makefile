@@ -92,8 +92,8 @@ docs: $(STAMP) ## write specs/generated: the declaration, the records, which tes
 	$(RUN) -m statemachine render
 	$(RUN) -m tests.house.pages
 
-torture: ## kill the process at any instant, then resume
-	@echo "torture: nothing to run yet; it comes with durable sessions"
+torture: $(STAMP) ## kill processes at a thousand random instants and look for what is lost
+	$(RUN) -m tests.torture
 
 hunt: $(STAMP) ## random programs for ten minutes; a failure leaves a test file in build/hunt
 	$(RUN) -m statemachine.conformance verify --subject runtime.subject:make_subject \

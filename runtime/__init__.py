@@ -39,6 +39,27 @@ from .announcements import (
 )
 from .application import AGENTS, AppContext, ConfiguredAgent
 from .assembly import AgentInspection, Inspection, Runtime, open_runtime
+from .bash import (
+    BASH,
+    BASH_FINISHED,
+    BashConfig,
+    BashExecRequest,
+    BashExecSpec,
+    BashExecutor,
+    BashFinished,
+    BashRead,
+    BashResult,
+    BashTask,
+    CommandAbortedError,
+    ExecutorClosedError,
+    ForeignJobError,
+    InvalidCommandError,
+    JobStatus,
+    SpawnError,
+    StreamOutput,
+    bash_plugin,
+    bash_tools_plugin,
+)
 from .context import (
     Context,
     Effect,
@@ -86,9 +107,11 @@ from .registry import AgentRegistry
 from .scripted import ScriptedModel, ScriptError
 from .session.backend import Backend, StoredHeader, StoredSession
 from .session.derive import Message
+from .session.jsonl import JsonLinesBackend
 from .session.log import Session, SessionHeader
 from .session.memory import MemoryBackend
 from .session.records import Record
+from .session.sqlite import SqliteBackend
 from .session.store import Sessions
 from .system_prompt import SYSTEM_PROMPT, SystemPrompt
 from .teardown import LinkFailure, Teardown, TeardownReport
@@ -113,6 +136,8 @@ __all__ = [
     "AGENT_QUEUED",
     "AGENT_SESSION_START",
     "AGENT_STATUS",
+    "BASH",
+    "BASH_FINISHED",
     "PERSISTENCE",
     "SESSION_CREATED",
     "SESSION_EVENT",
@@ -132,8 +157,17 @@ __all__ = [
     "Announcement",
     "AppContext",
     "Backend",
+    "BashConfig",
+    "BashExecRequest",
+    "BashExecSpec",
+    "BashExecutor",
+    "BashFinished",
+    "BashRead",
+    "BashResult",
+    "BashTask",
     "Blocking",
     "CallerError",
+    "CommandAbortedError",
     "ConfiguredAgent",
     "Context",
     "DamagedSessionError",
@@ -142,14 +176,19 @@ __all__ = [
     "EchoModel",
     "Effect",
     "Ending",
+    "ExecutorClosedError",
     "Fate",
     "Fiber",
     "FiberState",
     "Finish",
     "FinishKind",
+    "ForeignJobError",
     "Inspection",
+    "InvalidCommandError",
     "InvalidContentError",
     "InvalidRecordError",
+    "JobStatus",
+    "JsonLinesBackend",
     "LifecycleError",
     "LimitError",
     "Limits",
@@ -176,11 +215,14 @@ __all__ = [
     "SessionNotice",
     "SessionStarted",
     "Sessions",
+    "SpawnError",
+    "SqliteBackend",
     "Status",
     "StatusChanged",
     "StorageError",
     "StoredHeader",
     "StoredSession",
+    "StreamOutput",
     "Subscription",
     "SystemPrompt",
     "Teardown",
@@ -198,6 +240,8 @@ __all__ = [
     "Usage",
     "Window",
     "WouldDeadlockError",
+    "bash_plugin",
+    "bash_tools_plugin",
     "exchange",
     "open_runtime",
     "seams",

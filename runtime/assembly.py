@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from functools import partial
+from os import PathLike
+from pathlib import Path
 from typing import Any, TypeVar
 
 from attrs import frozen
@@ -32,6 +34,7 @@ from .registry import AgentRegistry
 from .roster import Roster
 from .session.backend import Backend
 from .session.log import Session
+from .session.places import backend_at
 from .session.store import Sessions
 from .system_prompt import SYSTEM_PROMPT, SystemPrompt
 from .teardown import Link, Teardown
@@ -192,15 +195,20 @@ async def _unload(*fibers: Fiber) -> tuple[str, ...]:
     return tuple(late)
 
 
-def backend_for(store: object) -> Backend | None:
+def backend_for(
+    store: object, *, limits: Limits = DEFAULT_LIMITS, clock: Clock | None = None
+) -> Backend | None:
     """Return what keeps the sessions of a runtime that was opened with `store`.
 
     Raises:
         CallerError: it is nothing in which sessions can be kept.
+        StorageError: it is the path of a file in which none are.
     """
     if store is None or isinstance(store, Backend):
         return store
-    raise CallerError(f"store={store!r} refused: give a backend, or None to keep nothing")
+    if isinstance(store, str | PathLike):
+        return backend_at(Path(store), limits=limits, clock=clock)
+    raise CallerError(f"store={store!r} refused: give a path, a backend, or None to keep nothing")
 
 
 @asynccontextmanager
@@ -219,7 +227,8 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
     """Open a runtime, and close it when the block is left.
 
     Args:
-        store: where sessions survive, a `Backend`; omitted, they end with the runtime.
+        store: where sessions survive, a path (`backend_at` says of what) or a `Backend`;
+            omitted, they end with the runtime.
         models: the models by name; omitted, an echo named `echo`, which is then the default.
         default_model: the model of agents that name none.
         limits: every bound there is.
@@ -233,12 +242,8 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
         CallerError: the store is none, or the default model is none of the models.
         StorageError: the store cannot be used.
     """
-    backend = backend_for(store)
-    if models is None:
-        models, default_model = {"echo": EchoModel()}, default_model or "echo"
-    if default_model is not None and default_model not in models:
-        known = ", ".join(sorted(models)) or "none"
-        raise CallerError(f"default_model={default_model!r} refused: the models are: {known}")
+    backend = backend_for(store, limits=limits, clock=clock)
+    models, default_model = _checked_models(models, default_model)
     context = AppContext.root(limits=limits)
     around = Surroundings(
         bus=context.channels,
@@ -247,12 +252,11 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
         clock=clock or SystemClock(),
         loop=asyncio.get_running_loop(),
         thread=thread_id(),
-        models=dict(models),
+        models=models,
         tools=ToolRegistry(),
         sections=SystemPrompt(),
         run_driver=drive,
     )
-
     context.provide(TOOLS, around.tools)
     context.provide(SYSTEM_PROMPT, around.sections)
 
@@ -270,23 +274,34 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
         return roster
 
     names = identifiers or SystemIdentifiers()
-    with ExitStack() as ports:
-        plugins = [driver_plugin(make_roster, agents, names)]
+    driver = driver_plugin(make_roster, agents, names)
+    with closing(SystemBlocking()) as thread:
+        keeper = None
         if backend is not None:
-            if blocking is None:
-                blocking = SystemBlocking()
-                ports.callback(blocking.close)
             grace_s = limits.abort_grace_s
-            plugins.insert(0, persistence_plugin(backend, blocking, sessions.list, grace_s))
+            keeper = persistence_plugin(backend, blocking or thread, sessions.list, grace_s)
         try:
-            await context.effect(partial(_load, runtime, plugins), name="parts")
+            await context.effect(partial(_load, runtime, keeper, driver), name="parts")
             await runtime.started()
             yield runtime
         finally:
             await runtime.aclose()
 
 
-async def _load(runtime: Runtime, plugins: Iterable[Plugin[None]]) -> AsyncGenerator[Fiber, None]:
+def _checked_models(
+    models: Mapping[str, Model] | None, default_model: str | None
+) -> tuple[dict[str, Model], str | None]:
+    if models is None:
+        models, default_model = {"echo": EchoModel()}, default_model or "echo"
+    if default_model is not None and default_model not in models:
+        known = ", ".join(sorted(models)) or "none"
+        raise CallerError(f"default_model={default_model!r} refused: the models are: {known}")
+    return dict(models), default_model
+
+
+async def _load(
+    runtime: Runtime, keeper: Plugin[None] | None, driver: Plugin[None]
+) -> AsyncGenerator[Fiber, None]:
     """Load the parts of the application, each when the one before is there.
 
     They are one effect, so that they end one after the other, in the opposite order: agents still
@@ -294,11 +309,10 @@ async def _load(runtime: Runtime, plugins: Iterable[Plugin[None]]) -> AsyncGener
 
     Clauses: E-40
     """
-    for plugin in plugins:
-        fiber = runtime.context.plugin(plugin)
-        if plugin.name == "persistence":
-            runtime.persistence = fiber
-        else:
-            runtime.driver = fiber
-        yield fiber
-        await fiber
+    if keeper is not None:
+        runtime.persistence = runtime.context.plugin(keeper)
+        yield runtime.persistence
+        await runtime.persistence
+    runtime.driver = runtime.context.plugin(driver)
+    yield runtime.driver
+    await runtime.driver

@@ -5,11 +5,11 @@ that is appended meanwhile is written next, together; `session/flush` is the bar
 can take away is the batch that was under way.
 """
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from .announcements import (
     SESSION_CREATED,
@@ -18,16 +18,20 @@ from .announcements import (
     RecordAppended,
     SessionNotice,
 )
+from .containment import log_failure
 from .context import Context, Plugin, Token
 from .errors import CallerError
 from .ports import Blocking
 from .session.backend import Backend, StoredHeader, StoredSession
 from .session.journal import Build, Journal
 from .session.log import Session, SessionLog
-from .teardown import Teardown, TeardownReport, wait_bounded
+from .teardown import LinkFailure, TeardownReport, wait_bounded
 from .writer import Loading, Sequencer, Writer, failure_of
 
-__all__ = ["PERSISTENCE", "Persistence", "join", "persistence_plugin"]
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["PERSISTENCE", "Persistence", "persistence_plugin"]
 
 
 @define(eq=False)
@@ -43,7 +47,6 @@ class Persistence:
     """How long its end waits for the place, and then how long for its closing."""
     _writers: dict[Session, Writer] = field(init=False, factory=dict)
     _loadings: list[Loading] = field(init=False, factory=list)
-    _endings: dict[Teardown, str] = field(init=False, factory=dict)
 
     # -- What is stored ----------------------------------------------------------------------------
 
@@ -58,7 +61,7 @@ class Persistence:
         Clauses: E-11 E-16
         """
         read = partial(self.backend.read, session_id)
-        return await self._sequencer.put(f"read of session {session_id}", lambda: read)
+        return await self._sequencer.do(f"read of session {session_id}", read)
 
     async def headers(self) -> tuple[StoredHeader, ...]:
         """Return what is known of the stored sessions, from the oldest.
@@ -66,7 +69,7 @@ class Persistence:
         Raises:
             StorageError: it could not be read.
         """
-        return await self._sequencer.put("list of sessions", lambda: self.backend.headers)
+        return await self._sequencer.do("list of sessions", self.backend.headers)
 
     # -- Live sessions -----------------------------------------------------------------------------
 
@@ -108,21 +111,16 @@ class Persistence:
         writer = Writer(self._sequencer, log.session, journal, stored=len(log.events))
         self._writers[log.session] = writer
 
-    def release(self, session: Session) -> Teardown | None:
+    def release(self, session: Session) -> "asyncio.Task[None] | None":
         """Write what is missing of a session that was detached, and let others write it.
 
         Returns:
-            The end of that, which goes on by itself; None if the session is not kept.
+            The task that does it, owned here; None if the session is not kept.
 
         Clauses: E-33
         """
         writer = self._writers.pop(session, None)
-        if writer is None:
-            return None
-        end = writer.finish()
-        self._endings = {each: name for each, name in self._endings.items() if not each.is_done}
-        self._endings[end] = f"release of session {session.id}"
-        return end
+        return None if writer is None else writer.finish()
 
     # -- What happens ------------------------------------------------------------------------------
 
@@ -155,12 +153,14 @@ class Persistence:
         """
         for loading in tuple(self._loadings):
             loading.give_up(CallerError("resume refused: who keeps the sessions was unloaded"))
-        for session in tuple(self._writers):
-            self.release(session)
-        report = await join(self._endings, self._grace_s)
+        endings = [writer.finish() for writer in self._writers.values()]
+        self._writers.clear()
+        # Behind the last thing that was asked for, everything has been done.
         await wait_bounded(self._sequencer.last, self._grace_s)
-        late = tuple(task.get_name() for task in self._sequencer.last)
-        return evolve(report, stragglers=(*report.stragglers, *late))
+        return TeardownReport(
+            failed=tuple(_failures(endings)),
+            stragglers=tuple(task.get_name() for task in endings if not task.done()),
+        )
 
     async def close(self) -> TeardownReport:
         """Close the place, within the grace: what is late there keeps it busy.
@@ -183,21 +183,12 @@ PERSISTENCE: Token[Persistence] = Token("persistence")
 """Whoever keeps sessions provides this; nobody does without a store."""
 
 
-async def join(ends: Mapping[Teardown, str], within_s: float) -> TeardownReport:
-    """Wait for several ends, by name, at most for a time; return what all of them report."""
-    loop = asyncio.get_running_loop()
-    waiting = [loop.create_task(_wait_for(end), name=name) for end, name in ends.items()]
-    await wait_bounded(waiting, within_s)
-    reports = [task.result() for task in waiting if task.done()]
-    late = [task.get_name() for task in waiting if not task.done()]
-    return TeardownReport(
-        failed=tuple(failure for report in reports for failure in report.failed),
-        stragglers=(*(each for report in reports for each in report.stragglers), *late),
-    )
-
-
-async def _wait_for(end: Teardown) -> TeardownReport:
-    return await end
+def _failures(endings: Iterable["asyncio.Task[None]"]) -> Iterator[LinkFailure]:
+    for task in endings:
+        failure = failure_of(task) if task.done() else None
+        if failure is not None:
+            log_failure(failure, task.get_name())
+            yield LinkFailure(task.get_name(), failure)
 
 
 def persistence_plugin(
@@ -225,7 +216,7 @@ def persistence_plugin(
         provided = context.provide(PERSISTENCE, persistence)
         # Closed also when opening fails half-way.
         yield persistence.close
-        await sequencer.put(f"opening of {backend.name}", lambda: backend.open)
+        await sequencer.do(f"opening of {backend.name}", backend.open)
         yield persistence.drain
         context.on(SESSION_CREATED, persistence.on_created)
         context.on(SESSION_EVENT, persistence.on_record)

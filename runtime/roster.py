@@ -24,12 +24,12 @@ from .context import Context, Effect
 from .core import AgentOptions, Core, Surroundings
 from .errors import CallerError, DuplicateIdError
 from .handle import AgentHandle
-from .persistence import PERSISTENCE, Persistence, join
+from .persistence import PERSISTENCE, Persistence
 from .ports import Identifiers
 from .session.log import Session, SessionLog
 from .session.records import Record
 from .session.store import Sessions
-from .teardown import Link, Teardown, wait_bounded
+from .teardown import Link, wait_bounded
 
 __all__ = ["Roster"]
 
@@ -82,9 +82,18 @@ class Roster:
         if session_id is None:
             raise CallerError("resume refused: session_id is None; name the session to go on with")
         agent_id, session_id = self._name("resume", agent_id, session_id)
+        # As in `create`, the id stays reserved until the agent is registered under it.
+        free = self._reserve(agent_id)
+        try:
+            log = await self._load(caller, session_id)
+            return self._make(caller, agent_id, log, options, "resume")
+        finally:
+            free()
+
+    async def _load(self, caller: Context, session_id: str) -> SessionLog:
+        """Load a session while it is reserved; its owners may end that."""
         persistence = self._need_persistence(session_id)
         with ExitStack() as held:
-            held.callback(self._reserve(agent_id))
             held.callback(self.sessions.reserve(session_id))
             loading = persistence.load(session_id, self.sessions.rebuild)
             held.callback(loading.dispose)
@@ -96,7 +105,7 @@ class Roster:
             self._check_usable("resume", caller)
             self._need_persistence(session_id)
             persistence.keep(loading, log)
-        return self._make(caller, agent_id, log, options, "resume")
+        return log
 
     def _need_persistence(self, session_id: str) -> Persistence:
         persistence = self.provider.get(PERSISTENCE)
@@ -147,7 +156,7 @@ class Roster:
         bus.emit(AGENT_SESSION_START, SessionStarted(agent=agent, source=source))
         return handle
 
-    def _release(self, session: Session) -> Teardown | None:
+    def _release(self, session: Session) -> "asyncio.Task[None] | None":
         # Looked up at this moment: the plugin may have been loaded anew, or be gone.
         persistence = self.provider.get(PERSISTENCE)
         return None if persistence is None else persistence.release(session)
@@ -192,7 +201,7 @@ def _links(
     core: Core,
     unregister: Callable[[Core], None],
     detach: Callable[[], None],
-    release: Callable[[], Teardown | None],
+    release: "Callable[[], asyncio.Task[None] | None]",
     owners: list[Effect],
 ) -> list[Link]:
     """Return the parts of one agent's end, in their order.
@@ -265,19 +274,21 @@ async def _flush_once_more(core: Core) -> tuple[str, ...]:
     return ()
 
 
-async def _release_stored(core: Core, release: Callable[[], Teardown | None]) -> tuple[str, ...]:
+async def _release_stored(
+    core: Core, release: "Callable[[], asyncio.Task[None] | None]"
+) -> tuple[str, ...]:
     """Let others write the session, so that it can be resumed when the agent is gone.
 
     Raises:
         Exception: something of it is not stored.
 
-    Clauses: E-33
+    Clauses: E-33 E-49
     """
-    end = release()
-    if end is None:
+    task = release()
+    if task is None:
         return ()
-    name = f"release of session {core.log.session.id}"
-    report = await join({end: name}, core.limits.abort_grace_s)
-    for failure in report.failed:
-        raise failure.error
-    return report.stragglers
+    await wait_bounded((task,), core.limits.abort_grace_s)
+    if not task.done():
+        return (task.get_name(),)
+    task.result()
+    return ()

@@ -18,7 +18,6 @@ from .errors import CallerError, PluginError
 from .ports import Blocking
 from .session.journal import Build, Journal
 from .session.log import Session, SessionLog
-from .teardown import Link, Teardown
 
 __all__ = ["Loading", "Sequencer", "Writer", "failure_of"]
 
@@ -59,6 +58,13 @@ class Sequencer:
         task.add_done_callback(self._done)
         return task
 
+    async def do(self, name: str, call: Callable[[], T]) -> T:
+        """Do something in its turn and return what it returns.
+
+        Whoever is cancelled here stops waiting; the work goes on.
+        """
+        return await asyncio.shield(self.put(name, lambda: call))
+
     async def _after(
         self, before: "asyncio.Task[Any] | None", make_call: Callable[[], Callable[[], T]]
     ) -> T:
@@ -91,6 +97,7 @@ class Writer:
         "_has_failed",
         "_is_new",
         "_journal",
+        "_last",
         "_sequencer",
         "_session",
         "_stored",
@@ -112,6 +119,7 @@ class Writer:
         # How many records are stored; None while that is not known.
         self._stored = stored
         self._attempt: asyncio.Task[int] | None = None
+        self._last: asyncio.Task[None] | None = None
         self._has_failed = False
 
     def wake(self) -> None:
@@ -121,7 +129,7 @@ class Writer:
 
         Clauses: E-12 E-13
         """
-        is_free = self._attempt is None and not self._has_failed
+        is_free = self._last is None and self._attempt is None and not self._has_failed
         if is_free and not self._covers(len(self._session.events)):
             self._start()
 
@@ -136,36 +144,34 @@ class Writer:
         Clauses: E-12 E-13 E-14
         """
         wanted = len(self._session.events)
-        own: asyncio.Task[int] | None = None
+        own: asyncio.Task[Any] | None = None
         while not self._covers(wanted):
-            attempt = self._attempt
+            attempt = self._attempt or self._last
             if attempt is None:
                 attempt = own = self._start()
             await asyncio.wait((attempt,))
             failure = failure_of(attempt)
-            if attempt is own and failure is not None:
+            if failure is not None and attempt in (own, self._last):
                 raise failure
+            if attempt is self._last:
+                return
 
-    def finish(self) -> Teardown:
-        """Write what is missing, give the lease back, and return the end of both.
+    def finish(self) -> "asyncio.Task[None]":
+        """Write what is missing and give the lease back, and write nothing any more.
 
-        Clauses: E-33 E-36
+        Returns:
+            The task that does it. It stands in its place already: who loads the session from now
+            on comes behind it.
+
+        Clauses: E-33 E-36 E-49
         """
-        name, loop = f"the stored session {self._session.id}", asyncio.get_running_loop()
-        end = Teardown(name, loop, set)
-        end.start([Link("last write", self._write_rest), Link("lease", self._release)])
-        return end
-
-    async def _write_rest(self) -> tuple[str, ...]:
-        await self.flush()
-        return ()
-
-    async def _release(self) -> tuple[str, ...]:
         name = f"release of session {self._session.id}"
-        release = self._sequencer.put(name, lambda: self._journal.release)
-        await asyncio.wait((release,))
-        release.result()
-        return ()
+        self._last = task = self._sequencer.put(name, self._last_call)
+        return task
+
+    def _last_call(self) -> Callable[[], None]:
+        is_stored = self._covers(len(self._session.events))
+        return partial(self._journal.finish, None if is_stored else self._next_write())
 
     def _covers(self, length: int) -> bool:
         return length == 0 or (self._stored is not None and self._stored >= length)

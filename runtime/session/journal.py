@@ -136,6 +136,18 @@ class Journal:
             undo.pop_all()
         return len(records)
 
+    def finish(self, write: Callable[[], object] | None) -> None:
+        """Write for the last time, if there is something, and let others write the session.
+
+        Raises:
+            StorageError: it could not be written; others may write it all the same.
+        """
+        try:
+            if write is not None:
+                write()
+        finally:
+            self.release()
+
     def release(self) -> None:
         """Let others write the session."""
         if self.is_leased:

@@ -180,7 +180,7 @@ RECORD_TYPES: Final[dict[str, RecordType]] = {
         RecordType(
             name="tool/result",
             story="The answer to a call; written by the driver, also for a call that was never "
-            "taken up, so that no call stays unanswered.",
+            "taken up, or by the repair of a log whose writer died, so that none stays unanswered.",
             fields=(
                 _TURN,
                 _STEP,
@@ -201,14 +201,15 @@ RECORD_TYPES: Final[dict[str, RecordType]] = {
         ),
         RecordType(
             name="step/end",
-            story="A step is over and each of its calls is answered; written by the driver.",
+            story="A step is over and each of its calls is answered; written by the driver, or by "
+            "a repair.",
             fields=(_TURN, _STEP),
             is_boundary=True,
         ),
         RecordType(
             name="turn/end",
-            story="A turn is over; written by whoever began it, or by the repair of a log whose "
-            "writer died.",
+            story="A turn is over; written by whoever began it, or by a repair, which calls it "
+            "`interrupted`.",
             fields=(
                 _TURN,
                 Field("ending", "string", "Why it ended.", choices=ENDINGS),

@@ -14,7 +14,7 @@ from .records import Enclosure, Placement, Record, calls_of, freeze_data
 
 __all__ = ["is_safe_cut", "repair"]
 
-_TEXT: Final = "The call was interrupted."
+_TEXT: Final = "Error: the call was interrupted."
 _ERROR: Final = {"name": "Interrupted", "code": "interrupted"}
 
 

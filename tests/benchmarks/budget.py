@@ -228,6 +228,7 @@ class _Parts:
     def stream(self, _items: int) -> Iterator[None]:
         core = self._canned_core(self.seen.path[:1])
         core.turn.model = core.find_model()
+        VISITS[Window.REQUEST](core)
         cancellations = Cancellations(on_stranger=_overlook)
         visit = VISITS[Window.STREAM]
         while True:

@@ -73,7 +73,8 @@ def _show(report: Report, title: str, samples: dict[str, Sample], *, per: str) -
     first = next(iter(samples.values()))
     rows = []
     for name, sample in samples.items():
-        rate = f"{1e6 / sample.best_us:,.0f} /s, best {sample.best_us:.1f} us for each {per}"
+        times = f"best {sample.best_us:.1f} us, median {sample.median_us:.1f} us for each {per}"
+        rate = f"{1e6 / sample.best_us:,.0f} /s, {times}"
         rows.append((name, f"{sample.ratio_to(first):.2f} x", rate))
         report.numbers[f"{title}, {name}, us for each {per}"] = sample.best_us
         report.numbers[f"{title}, {name}, ratio"] = sample.ratio_to(first)

@@ -23,7 +23,7 @@ from runtime import (
 from runtime.session.backend import Backend
 from runtime.session.log import SessionLog
 
-__all__ = ["CHECKS", "MakePlace", "Place", "log_of", "sample"]
+__all__ = ["CHECKS", "Place", "log_of", "sample"]
 
 
 class Place(Protocol):
@@ -40,10 +40,6 @@ class Place(Protocol):
     def tear(self, session_id: str) -> bool:
         """Leave a torn tail behind a session, as a killed write would; False if it never does."""
         ...
-
-
-MakePlace = Callable[[], Place]
-"""Makes an empty place."""
 
 
 class _Clock:
@@ -145,8 +141,7 @@ def what_was_appended_continues(place: Place) -> None:
     """
     header, records = sample()
     with _opened(place) as backend:
-        backend.acquire("s")
-        backend.begin(header, records[:1])
+        _store(backend, length=1)
         for start, end in ((1, 2), (2, 9), (9, 9), (9, len(records))):
             backend.append("s", records[start:end])
             assert _kept(place)[1] == records[:end]
@@ -161,8 +156,7 @@ def what_was_promised_survives_a_crash(place: Place) -> None:
     header, records = sample()
     first = place.process()
     first.open()
-    first.acquire("s")
-    first.begin(header, records[:3])
+    _store(first, length=3)
     place.crash(first)
     assert _kept(place) == (header, records[:3])
     second = place.process()

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from statemachine.render import generated_folder, stale, write
 
+from .places import places_page
 from .record_page import record_pages
 from .traceability import traceability_page
 
@@ -20,7 +21,11 @@ __all__ = ["house_pages", "main"]
 
 def house_pages() -> dict[str, str]:
     """Return the pages by file name."""
-    return {**record_pages(), "traceability.md": traceability_page()}
+    return {
+        **record_pages(),
+        "places.md": places_page(),
+        "traceability.md": traceability_page(),
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

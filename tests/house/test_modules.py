@@ -58,7 +58,7 @@ def test_a_silenced_rule_is_named_and_explained(name: str) -> None:
         ("import x  # noqa: E402", False),
         ("import x  # noqa: E402  # the fence stands first", True),
         ("import x  # noqa: E402, I001  # the fence stands first", True),
-        ("import x  # noqa: E402  # the fence stands first", False),
+        ("import x  # noqa: E402 " + "- the fence stands first", False),
         ("import x  # noqa: E402  #", False),
         ("# ruff: noqa", False),
         ("x = y  # type: ignore", False),

@@ -16,6 +16,7 @@ def test_a_stale_page_is_named_and_only_that_one_is_written(
     assert {path.name for path in tmp_path.iterdir()} == {
         "records.md",
         "records.schema.json",
+        "places.md",
         "traceability.md",
     }
     assert pages.main(["--check"]) == 0

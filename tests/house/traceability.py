@@ -5,7 +5,7 @@ The marks are read from the source, so that nothing has to be collected or impor
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -48,14 +48,17 @@ class Seed:
     """The part that is not built yet and without which no test is possible, or nothing."""
 
 
-def marked_tests(folder: Path) -> Iterator[Marked]:
-    """Find every test below a folder that carries a mark with ids, in the order of the files."""
+def marked_tests(folder: Path, kinds: Collection[str] = _KINDS) -> Iterator[Marked]:
+    """Find every test below a folder that carries such marks with ids, in the order of files."""
     for path in sorted(folder.rglob("test_*.py")):
         module = ast.parse(path.read_text(encoding="utf-8"))
-        of_all = [each for node in module.body if _is_pytestmark(node) for each in _ids(node)]
+        of_all = [
+            each for node in module.body if _is_pytestmark(node) for each in _ids(node, kinds)
+        ]
         for node in module.body:
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                ids = *of_all, *(found for each in node.decorator_list for found in _ids(each))
+                marks = [found for each in node.decorator_list for found in _ids(each, kinds)]
+                ids = *of_all, *marks
                 if ids:
                     file = path.relative_to(folder).as_posix()
                     yield Marked(file=file, name=node.name, ids=tuple(dict.fromkeys(ids)))
@@ -120,12 +123,12 @@ def _is_pytestmark(node: ast.stmt) -> bool:
     ] == ["pytestmark"]
 
 
-def _ids(node: ast.AST) -> Iterator[str]:
+def _ids(node: ast.AST, kinds: Collection[str]) -> Iterator[str]:
     """Find the ids in the marks below a node, also in those of one parameter."""
     for each in ast.walk(node):
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
             mark = each.func
-            if mark.attr in _KINDS and isinstance(mark.value, ast.Attribute):
+            if mark.attr in kinds and isinstance(mark.value, ast.Attribute):
                 yield from (str(ast.literal_eval(argument)) for argument in each.args)
 
 

@@ -1,5 +1,6 @@
 """Faults of the runtime, each planted by replacing one thing for as long as it is needed."""
 
+from asyncio import Task
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -261,7 +262,7 @@ def links(*names: str) -> Planted:
         core: Core,
         unregister: Callable[[Core], None],
         detach: Callable[[], None],
-        release: Callable[[], Teardown | None],
+        release: Callable[[], Task[None] | None],
         owners: list[Effect],
     ) -> list[Link]:
         made = original(core, unregister, detach, release, owners)
@@ -309,7 +310,7 @@ def taking_siblings_along() -> Planted:
 def taking_any_id() -> Planted:
     """Do not look whether an agent with that id lives."""
 
-    def name(self: Roster, agent_id: str | None, session_id: str | None) -> tuple[str, str]:
+    def name(self: Roster, _: str, agent_id: str | None, session_id: str | None) -> tuple[str, str]:
         agent_id = agent_id or session_id or self.identifiers.new_id()
         return agent_id, session_id or agent_id
 

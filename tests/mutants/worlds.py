@@ -114,7 +114,7 @@ _clean_up_by_id = Move("clean up by id", _by_id)
 # -- The faults ------------------------------------------------------------------------------------
 
 
-def _mutant(  # noqa: PLR0913, PLR0917 - the columns of a list
+def _mutant(  # noqa: PLR0913, PLR0917  # the columns of a list
     name: str, fault: str, invariant: str, plant: Plant, dies_of: str, length: int
 ) -> WorldMutant:
     return WorldMutant(

@@ -147,7 +147,7 @@ def ticks(*premise: Assumption) -> Claim:
 )
 def test_a_task_that_only_waits_for_a_stretch_is_not_forgotten(
     premise: tuple[Assumption, ...],
-    holds: bool,  # noqa: FBT001 - a parametrised flag
+    holds: bool,  # noqa: FBT001  # a parametrised flag
 ) -> None:
     """Others may spin and call forever: the tick comes if tasks are fair and calls return."""
     verdict = examine_world(toy(), [ticks(*premise)]).verdicts[-1]

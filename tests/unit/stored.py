@@ -10,11 +10,14 @@ Unless they are held, the gates open by themselves with `ok`.
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from runtime import (
+    AGENT_ERROR,
     Agent,
+    AgentFailed,
     ConfiguredAgent,
+    Fiber,
     Limits,
     MemoryBackend,
     Record,
@@ -26,7 +29,16 @@ from runtime.subject import StageClock, StageIdentifiers
 from statemachine.conformance.stage.stage import Stage
 from tests.unit.windows.scene import Scene, StageModel
 
-__all__ = ["Disk", "StoredScene"]
+__all__ = [
+    "Disk",
+    "StoredScene",
+    "causes",
+    "errors_of",
+    "keeper",
+    "nothing_is_left",
+    "store_holding",
+    "store_of",
+]
 
 T = TypeVar("T")
 OUTCOMES = ("ok", "error", "late")
@@ -39,6 +51,8 @@ class Disk:
         self.stage = stage
         self.calls: list[str] = []
         """What was asked for, by name, when it was asked for."""
+        self.defects: list[AssertionError] = []
+        """What a call found to be impossible; a flush would only tell its agent."""
         self._is_busy = False
 
     async def run(self, call: Callable[[], T]) -> T:
@@ -50,12 +64,19 @@ class Disk:
             outcome = await self.stage.gate("disk", OUTCOMES)
             if outcome == "error":
                 raise StorageError("the disk is full")
-            result = call()
+            result = self._do(call)
             if outcome == "late":
                 raise StorageError("the disk did not answer in time")
             return result
         finally:
             self._is_busy = False
+
+    def _do(self, call: Callable[[], T]) -> T:
+        try:
+            return call()
+        except AssertionError as defect:
+            self.defects.append(defect)
+            raise
 
 
 def _name_of(call: Callable[[], object]) -> str:
@@ -72,7 +93,7 @@ class StoredScene(Scene):
         *,
         agents: Iterable[str] = ("a",),
         configured: Iterable[ConfiguredAgent] = (),
-        limits: Limits = Limits(),  # noqa: B008 - frozen
+        limits: Limits = Limits(),  # noqa: B008  # frozen
         is_kept: bool = True,
     ) -> None:
         super().__init__(agents=agents)
@@ -115,6 +136,14 @@ class StoredScene(Scene):
         """Await in a task of its own, open every gate, and return the result."""
         return self.stage.complete(_await(awaitable))
 
+    def let_time_pass(self, timers: int) -> None:
+        """Open no gate and let this many timers run out."""
+        for _ in range(timers):
+            self.quiet()
+            if self.stage.loop.next_timer() is not None:
+                self.stage.loop.fire_next_timer()
+        self.quiet()
+
     def start(self, awaitable: Awaitable[T]) -> asyncio.Task[T]:
         """Await in a task of its own, as far as it goes without a gate, and return the task."""
         task = self.stage.spawn(_await(awaitable), "started", may_linger=True)
@@ -138,7 +167,55 @@ class StoredScene(Scene):
             self.stage.__exit__(None, None, None)
         else:
             super().__exit__(kind, *error)
+        if kind is None:
+            assert self.disk.defects == []
 
 
 async def _await(awaitable: Awaitable[T]) -> T:
     return await awaitable
+
+
+def errors_of(scene: StoredScene) -> list[AgentFailed]:
+    """Return a list to which every `agent/error` is added."""
+    told: list[AgentFailed] = []
+    scene.rt.on(AGENT_ERROR, told.append)
+    return told
+
+
+def causes(failed: AgentFailed) -> list[Exception]:
+    """Return what the listeners of a flush raised."""
+    assert isinstance(failed.error, ExceptionGroup)
+    return list(failed.error.exceptions)
+
+
+def keeper(scene: StoredScene) -> Fiber:
+    """Return the fiber of the plugin that keeps sessions."""
+    assert scene.rt.persistence is not None
+    return scene.rt.persistence
+
+
+def store_of(*prompts: str, **options: Any) -> MemoryBackend:  # noqa: ANN401  # of `create`
+    """Return a store that keeps the session `a`, in which these prompts were answered."""
+    with StoredScene(agents=()) as scene:
+        scene.adopt(scene.rt.agents.create(agent_id="a", **options))
+        scene.ask(*prompts)
+        scene.settle()
+    return scene.backend
+
+
+def nothing_is_left(scene: StoredScene, *writers: str) -> None:
+    """Check that a refusal registered nothing, and that both ids are free."""
+    scene.settle()
+    assert scene.rt.agents.list() == ()
+    assert scene.rt.sessions.list() == ()
+    assert sorted(scene.backend.disk.writers) == sorted(writers)
+    scene.create("a")
+    scene.dispose()
+    scene.settle()
+
+
+def store_holding(records: Iterable[Record]) -> MemoryBackend:
+    """Return a store with these records of the session `a`."""
+    backend = store_of("A")
+    backend.disk.records["a"][:] = records
+    return backend

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from runtime import AGENT_CREATED, CallerError, ConfiguredAgent, FiberState, MemoryBackend
-from tests.unit.stored import StoredScene
-from tests.unit.test_resume import stored
+from tests.unit.stored import StoredScene, store_of
 
 
 @pytest.mark.clause("F-25", "F-26", "F-28")
@@ -32,7 +31,7 @@ def test_without_a_session_to_resume_every_run_has_a_session_of_its_own(
 def test_a_configured_agent_goes_on_with_its_session() -> None:
     """It is there when the runtime has opened, and ends with the plugin that drives agents."""
     configured = ConfiguredAgent(id="c", resume="a")
-    with StoredScene(stored("A"), agents=(), configured=(configured,)) as scene:
+    with StoredScene(store_of("A"), agents=(), configured=(configured,)) as scene:
         agent = scene.rt.agents.get("c")
         assert agent is not None
         assert [each.text for each in agent.session.messages()] == ["A", "12"]
@@ -47,7 +46,7 @@ def test_a_configured_agent_that_cannot_be_resumed_is_a_line_in_the_log(
     reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The runtime runs, and the other agents are there."""
-    backend = stored("A")
+    backend = store_of("A")
     configured = [ConfiguredAgent(id="c", resume="a"), ConfiguredAgent(id="d")]
     match reason:
         case "unknown":
@@ -106,7 +105,7 @@ def test_an_exact_session_that_is_damaged_is_not_replaced(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Only one that is not stored is created."""
-    backend = stored("A")
+    backend = store_of("A")
     del backend.disk.records["a"][2]
     configured = ConfiguredAgent(id="c", session_id="a")
     with StoredScene(backend, agents=(), configured=(configured,)) as scene:
@@ -129,7 +128,7 @@ def test_an_unload_while_a_configured_agent_is_being_resumed_publishes_nothing(
 ) -> None:
     """It does not wait for the load either, and the lease is given back."""
     agents = (ConfiguredAgent(id="c", **configured),)  # type: ignore[arg-type]  # strings
-    with StoredScene(stored("A"), agents=(), configured=agents) as scene:
+    with StoredScene(store_of("A"), agents=(), configured=agents) as scene:
         created: list[object] = []
         scene.hold("disk")
         scene.disk.calls.clear()
@@ -152,7 +151,7 @@ def test_an_unload_while_a_configured_agent_is_being_resumed_publishes_nothing(
 def test_a_runtime_that_is_given_up_while_it_opens_leaves_nothing() -> None:
     """Its block is never entered; the load is given up with it."""
     configured = (ConfiguredAgent(id="c", resume="a"),)
-    scene = StoredScene(stored("A"), agents=(), configured=configured)
+    scene = StoredScene(store_of("A"), agents=(), configured=configured)
     with scene.stage:
         scene.hold("disk")
         opening = scene.start(scene.opening())

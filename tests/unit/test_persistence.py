@@ -1,57 +1,24 @@
-"""Sessions that are kept: what is written when, what a flush promises, and how it ends."""
+"""Sessions that are kept: what is written when, and what a flush promises."""
 
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, Final
 
-import attrs
 import pytest
 
 import runtime
 from runtime import (
-    AGENT_ERROR,
     PERSISTENCE,
     SESSION_CREATED,
     SESSION_FLUSH,
-    AgentFailed,
     Context,
     DuplicateIdError,
-    Fiber,
-    Limits,
     MemoryBackend,
-    Plugin,
     SessionBusyError,
     SessionNotice,
     StorageError,
-    TeardownReport,
 )
 from runtime.persistence import persistence_plugin
-from tests.unit.stored import Disk, StoredScene
+from tests.unit.stored import Disk, StoredScene, causes, errors_of
 from tests.unit.windows.scene import Scene
-
-CLOSING: Final = ["step/end", "turn/end"]
-
-
-def errors_of(scene: StoredScene) -> list[AgentFailed]:
-    """Return a list to which every `agent/error` is added."""
-    told: list[AgentFailed] = []
-    scene.rt.on(AGENT_ERROR, told.append)
-    return told
-
-
-def causes(failed: AgentFailed) -> list[Exception]:
-    """Return what the listeners of a flush raised."""
-    assert isinstance(failed.error, ExceptionGroup)
-    return list(failed.error.exceptions)
-
-
-def persistence(scene: StoredScene) -> Fiber:
-    """Return the fiber of the plugin that keeps sessions."""
-    assert scene.rt.persistence is not None
-    return scene.rt.persistence
-
-
-# -- What is written -------------------------------------------------------------------------------
 
 
 @pytest.mark.clause("E-02")
@@ -107,6 +74,20 @@ def test_between_flushes_what_is_appended_is_written_all_the_same() -> None:
             "user/message",
             "step/start",
         ]
+
+
+@pytest.mark.clause("E-47")
+def test_what_came_during_a_write_is_not_left_lying_until_a_flush() -> None:
+    """It is written next, while the turn goes on."""
+    with StoredScene() as scene:
+        scene.hold("disk")
+        scene.ask("A")
+        scene.quiet()
+        scene.a.inject("c")
+        scene.release()
+        assert scene.records()[-1].type == "context/message"
+        assert scene.stored() == scene.records()
+        assert "FLUSH" not in scene.trace()
 
 
 @pytest.mark.clause("E-47")
@@ -183,9 +164,6 @@ def test_the_disk_does_one_thing_at_a_time_and_a_failure_holds_up_nothing() -> N
         assert scene.stored("b") == scene.records("b")
 
 
-# -- What fails ------------------------------------------------------------------------------------
-
-
 @pytest.mark.clause("E-13", "D-53")
 @pytest.mark.parametrize("outcome", ["error", "late"])
 def test_a_write_that_failed_is_made_good_at_the_next_flush(outcome: str) -> None:
@@ -217,6 +195,9 @@ def test_after_a_failure_nobody_tries_again_before_the_next_flush() -> None:
         scene.ask("A")
         scene.quiet()
         scene.open("disk", "error")
+        scene.a.inject("c")
+        scene.quiet()
+        assert scene.disk.calls == ["open", "begin"]
         scene.open("model")
         assert scene.disk.calls == ["open", "begin", "catch_up"]
         scene.release()
@@ -309,9 +290,6 @@ def test_there_is_one_keeper_and_a_second_one_writes_nothing() -> None:
         assert scene.stored() == scene.records()
 
 
-# -- Seeds -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.clause("E-34", "D-31")
 def test_the_seed_of_a_fork_is_written_once_when_it_is_made() -> None:
     """Before anybody asks; the header keeps where it ends and where it came from."""
@@ -330,227 +308,6 @@ def test_the_seed_of_a_fork_is_written_once_when_it_is_made() -> None:
         assert scene.disk.calls.count("begin") == 2
 
 
-# -- The end ---------------------------------------------------------------------------------------
-
-ENDS: Final[dict[str, Callable[[StoredScene, Fiber], Awaitable[TeardownReport]]]] = {
-    "handle": lambda scene, _: scene.handle().dispose(),
-    "owner fiber": lambda _, owner: owner.dispose(),
-    "provider fiber": lambda scene, _: scene.rt.driver.dispose(),
-    "application": lambda scene, _: scene.rt.aclose(),
-    "root fiber": lambda scene, _: scene.rt.context.fiber.dispose(),
-}
-
-
-def owned_by_a_plugin(scene: StoredScene) -> Fiber:
-    """Make the agent `a` in a plugin of its own, and return that one's fiber."""
-
-    def apply(context: runtime.AppContext, _: None) -> None:
-        scene.adopt(context.agents.create(agent_id="a"))
-
-    fiber = scene.rt.context.plugin(Plugin(name="owner", apply=apply, inject=(runtime.AGENTS,)))
-    scene.quiet()
-    return fiber
-
-
-@pytest.mark.clause("E-38", "E-39", "E-40", "F-15", "F-16")
-@pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize("way", ["first in, first out", "held"])
-def test_whoever_ends_an_agent_its_closing_records_are_stored(end: str, way: str) -> None:
-    """The same records, whichever level it is, also when the disk is slow."""
-    with StoredScene(agents=()) as scene:
-        owner = owned_by_a_plugin(scene)
-        scene.ask("A")
-        scene.quiet()
-        if way == "held":
-            scene.hold("disk")
-        ending = scene.start(ENDS[end](scene, owner))
-        scene.release()
-        scene.settle()
-        assert ending.done()
-        report = ending.result()
-        assert (report.failed, report.stragglers) == ((), ())
-        assert scene.stored() == scene.records()
-        assert [each.type for each in scene.stored()][-2:] == CLOSING
-        assert scene.stored()[-1].data["ending"] == "disposed"
-        assert scene.backend.disk.writers == {}
-
-
-@pytest.mark.clause("E-33", "E-49")
-def test_when_a_dispose_resolves_the_session_can_be_written_by_others() -> None:
-    """And not before: the lease ends after the session has left the store."""
-    with StoredScene() as scene:
-        scene.ask("A")
-        scene.settle()
-        scene.hold("disk")
-        ending = scene.start(scene.handle().dispose())
-        assert scene.rt.sessions.get("a") is None
-        assert not ending.done()
-        assert "a" in scene.backend.disk.writers
-        scene.release()
-        assert ending.done()
-        assert scene.backend.disk.writers == {}
-
-
-@pytest.mark.clause("E-49", "F-34")
-def test_a_dispose_does_not_wait_for_ever_for_a_disk() -> None:
-    """What is not stored is in the report, and so is who still waits."""
-    with StoredScene(limits=Limits(abort_grace_s=0.5)) as scene:
-        scene.hold("disk")
-        scene.ask("A")
-        scene.quiet()
-        ending = scene.handle().dispose()
-        for _ in range(9):
-            scene.quiet()
-            if not ending.is_done and scene.stage.loop.next_timer() is not None:
-                scene.stage.loop.fire_next_timer()
-        scene.quiet()
-        assert ending.is_done
-        report = scene.start(ending).result()
-        assert "release of session a" in report.stragglers
-        scene.release()
-        scene.settle()
-        assert scene.stored() == scene.records()
-
-
-@pytest.mark.clause("E-36")
-def test_the_keeper_writes_everything_before_it_goes() -> None:
-    """Also what nobody has flushed, and then it closes its place."""
-    with StoredScene(agents=("a", "b")) as scene:
-        scene.hold("disk")
-        scene.a.inject("1")
-        scene.agent("b").inject("2")
-        ending = scene.start(persistence(scene).dispose())
-        scene.release()
-        scene.settle()
-        assert ending.result() == TeardownReport()
-        assert scene.stored("a") == scene.records("a")
-        assert scene.stored("b") == scene.records("b")
-        assert scene.disk.calls[-1] == "close"
-        assert scene.backend.disk.writers == {}
-
-
-class _ClosesBadly(MemoryBackend):
-    def close(self) -> None:
-        super().close()
-        raise StorageError("it would not close")
-
-
-@pytest.mark.clause("E-36")
-def test_what_the_keeper_could_not_write_and_close_is_all_reported() -> None:
-    """Neither error hides the other, and both sessions are tried."""
-    with StoredScene(_ClosesBadly(), agents=("a", "b")) as scene:
-        scene.hold("disk")
-        scene.a.inject("1")
-        scene.agent("b").inject("2")
-        scene.quiet()
-        ending = scene.start(persistence(scene).dispose())
-        while scene.disk.calls[-1] != "close":
-            scene.open("disk", "ok" if scene.disk.calls[-1] == "release" else "error")
-        scene.release()
-        scene.settle()
-        failed = [str(each.error) for each in ending.result().failed]
-        assert failed == ["the disk is full", "the disk is full", "it would not close"]
-
-
-@pytest.mark.clause("E-41")
-def test_without_its_keeper_a_session_goes_on_in_memory() -> None:
-    """No error; what was stored stays where it was, to be repaired by the next load."""
-    with StoredScene() as scene:
-        scene.ask("A")
-        scene.quiet()
-        scene.wait_for(persistence(scene).dispose())
-        before = scene.stored()
-        assert before[-1].type == "step/start"
-        scene.settle()
-        scene.wait_for(scene.handle().dispose())
-        assert scene.records()[-1].type == "turn/end"
-        assert scene.stored() == before
-
-
-@pytest.mark.clause("E-30")
-def test_a_reloaded_keeper_takes_the_live_session_on_in_the_middle_of_a_turn() -> None:
-    """What is missing is written; the open turn is not closed, but goes on."""
-    with StoredScene() as scene:
-        scene.ask("A")
-        scene.quiet()
-        scene.wait_for(persistence(scene).restart())
-        assert [each.type for each in scene.stored()][-1] == "step/start"
-        scene.a.inject("while it is back")
-        scene.settle()
-        assert scene.stored() == scene.records()
-        assert [each.data.get("ending") for each in scene.stored()][-1] == "completed"
-        assert scene.disk.calls.count("begin") == 1
-
-
-@pytest.mark.clause("E-30")
-def test_what_happened_while_there_was_no_keeper_is_written_by_the_next() -> None:
-    """A session of that time, too."""
-    with StoredScene() as scene:
-        scene.ask("A")
-        scene.settle()
-        scene.hold("disk")
-        restart = scene.start(persistence(scene).restart())
-        scene.a.inject("in between")
-        scene.create("b")
-        scene.agent("b").inject("new")
-        scene.release()
-        scene.settle()
-        assert restart.done()
-        assert scene.stored("a") == scene.records("a")
-        assert scene.stored("b") == scene.records("b")
-
-
-@pytest.mark.clause("E-31")
-@pytest.mark.parametrize("change", ["data", "cwd", "more"])
-def test_a_session_that_only_looks_alike_is_not_taken_on(change: str) -> None:
-    """The comparison is of whole records and of the whole header; the stored one is untouched."""
-    with StoredScene() as scene:
-        scene.ask("A")
-        scene.settle()
-        disk = scene.backend.disk
-        scene.hold("disk")
-        restart = scene.start(persistence(scene).restart())
-        scene.open("disk")
-        if change == "data":
-            record = disk.records["a"][1]
-            data = type(record.data)({**record.data, "message_id": "m7"})
-            disk.records["a"][1] = attrs.evolve(record, data=data)
-        elif change == "cwd":
-            disk.headers["a"] = attrs.evolve(disk.headers["a"], cwd="/elsewhere")
-        else:
-            disk.records["a"].append(attrs.evolve(disk.records["a"][0], seq=8))
-        before, header = scene.stored(), disk.headers["a"]
-        scene.release()
-        scene.settle()
-        assert restart.done()
-        told = errors_of(scene)
-        scene.ask("B")
-        scene.settle()
-        assert [type(each) for each in causes(told[0])] == [DuplicateIdError]
-        assert (scene.stored(), disk.headers["a"]) == (before, header)
-
-
-@pytest.mark.clause("E-36")
-def test_what_depends_on_the_keeper_unloads_before_it_drains() -> None:
-    """So a plugin can still read and write with it while it says good-bye."""
-    read: list[int] = []
-
-    def apply(context: Context, _: None) -> Callable[[], Any]:
-        async def leave() -> None:
-            stored = await context.need(PERSISTENCE).read("a")
-            read.append(len(stored.records))
-
-        return leave
-
-    with StoredScene() as scene:
-        scene.ask("A")
-        scene.settle()
-        scene.rt.context.plugin(Plugin(name="reader", apply=apply, inject=(PERSISTENCE,)))
-        scene.quiet()
-        scene.wait_for(persistence(scene).dispose())
-        assert read == [8]
-
-
 class _CannotBeOpened(MemoryBackend):
     def open(self) -> None:
         raise StorageError("it is of another version")
@@ -566,7 +323,7 @@ def test_a_store_that_cannot_be_used_is_refused_when_the_runtime_opens() -> None
 
 
 @pytest.mark.clause("E-50")
-@pytest.mark.parametrize("store", ["sessions.db", 7, object()])
+@pytest.mark.parametrize("store", [7, object()])
 def test_a_store_that_is_none_is_refused(store: object) -> None:
     """At the call, by name."""
 

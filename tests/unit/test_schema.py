@@ -27,6 +27,7 @@ from runtime.seams import (
 from runtime.session.content import INTEGER_MAX, text_of
 from runtime.session.log import Draft, SessionHeader, SessionLog
 from runtime.session.record_types import RECORD_TYPES
+from runtime.session.repair import repair
 from runtime.session.schema import record_schema, record_to_json
 from runtime.tools import Tool, ToolResult, ToolUse
 from tests.house.record_page import example
@@ -91,8 +92,7 @@ def conversation() -> Iterator[Record]:
         context.on(PROMPT_SUBMIT, submit)
         context.on(TURN_CONTINUE, vote)
         tool = Tool(name="tool", description="Runs.", parameters={"type": "object"}, execute=run)
-        assert scene.rt.roster is not None
-        scene.rt.roster.cores["calls"].around.tools.register(context, tool)
+        scene.rt.tools.register(context, tool)
         scene.replies = [called]
         scene.ask("A", agent="calls")
         scene.settle()
@@ -150,6 +150,14 @@ def test_the_example_shows_every_type_and_is_described() -> None:
     for record in EXAMPLE:
         VALIDATOR.validate(as_json(record))
         assert is_accepted_by_the_log(as_json(record))
+
+
+@pytest.mark.clause("D-43", "D-44", "D-45")
+@pytest.mark.parametrize("length", range(len(EXAMPLE)))
+def test_what_a_repair_writes_is_described(length: int) -> None:
+    """Wherever the example is cut off."""
+    for record in repair(EXAMPLE[:length]):
+        VALIDATOR.validate(as_json(record))
 
 
 @pytest.mark.clause("D-03", "D-28")

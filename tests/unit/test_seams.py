@@ -230,6 +230,7 @@ SEAMS: list[tuple[Kind, str]] = [
 
 
 @pytest.mark.clause("B-117", "B-119", "B-137", "B-11")
+@pytest.mark.seed("SEED-04", "SEED-06", "SEED-07")
 @pytest.mark.parametrize(("seam", "trace"), SEAMS, ids=[each.name for each, _ in SEAMS])
 @pytest.mark.parametrize("stop", ["cancel", "dispose"])
 def test_an_interceptor_that_does_not_answer_is_left_behind(

@@ -71,6 +71,23 @@ def test_a_section_goes_with_its_plugin(stage: Stage, root: Context) -> None:
     assert prompt.render("") == "S"
 
 
+@pytest.mark.clause("K-15")
+def test_a_section_that_goes_while_others_are_asked_is_not_asked(
+    stage: Stage, root: Context
+) -> None:
+    """Whoever took it away relies on that."""
+    assert stage.idle
+    prompt = SystemPrompt()
+    later = prompt.add(root, "later", _fail)
+
+    def remove() -> str:
+        later.dispose()
+        return "R"
+
+    prompt.add(root, "remove", remove, order=-1)
+    assert prompt.render("") == "R"
+
+
 @pytest.mark.clause("K-22")
 def test_a_name_is_taken_once(stage: Stage, root: Context) -> None:
     """The refusal names who has it; the first section stays."""

@@ -98,6 +98,7 @@ RESULT = """
 """
 
 
+@pytest.mark.at("stream")
 @EITHER_TASK
 @pytest.mark.clause("B-17", "B-44", "B-47", "B-48", "B-51", "B-58", "A-27", "A-31", "A-33", "B-118")
 @pytest.mark.seed("SEED-03", "SEED-27", "SEED-34")
@@ -107,6 +108,7 @@ def test_while_the_model_is_silent(name: str, trace: str, *, cooperative: bool) 
     check(asked, "running TS UM(A) SS", name, trace, cooperative=cooperative)
 
 
+@pytest.mark.at("stream")
 @EITHER_TASK
 @pytest.mark.clause("B-17", "B-44", "A-26", "A-69", "B-118")
 @pytest.mark.parametrize(("name", "trace"), rows(STREAM))
@@ -115,6 +117,7 @@ def test_from_inside_the_model(name: str, trace: str, *, cooperative: bool) -> N
     check(in_the_model, "running TS UM(A) SS model", name, trace, cooperative=cooperative)
 
 
+@pytest.mark.at("stream: chunk")
 @EITHER_TASK
 @pytest.mark.clause("B-17", "B-18", "B-44", "B-59")
 @pytest.mark.seed("SEED-03")
@@ -124,6 +127,7 @@ def test_inside_the_notification_of_a_chunk(name: str, trace: str, *, cooperativ
     check(first_chunk, "running TS UM(A) SS CH", name, trace, cooperative=cooperative)
 
 
+@pytest.mark.at("stream: chunk")
 @EITHER_TASK
 @pytest.mark.clause("B-19", "B-44")
 @pytest.mark.parametrize(("name", "trace"), rows(LAST_CHUNK))
@@ -132,6 +136,7 @@ def test_inside_the_last_chunk(name: str, trace: str, *, cooperative: bool) -> N
     check(last_chunk, "running TS UM(A) SS CH CH", name, trace, cooperative=cooperative)
 
 
+@pytest.mark.at("result: assistant message recorded")
 @pytest.mark.clause("B-22", "B-44", "B-63")
 @pytest.mark.parametrize(("name", "trace"), rows(RESULT))
 def test_inside_the_notification_of_the_reply(name: str, trace: str) -> None:

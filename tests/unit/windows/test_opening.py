@@ -92,6 +92,7 @@ STEP_START = """
 """
 
 
+@pytest.mark.at("turn-start")
 @pytest.mark.clause("B-08", "B-09", "B-10", "B-41", "B-47", "B-48", "B-53", "A-05", "A-24", "B-36")
 @pytest.mark.seed("SEED-06")
 @pytest.mark.parametrize(("name", "trace"), rows(TURN_START))
@@ -100,6 +101,7 @@ def test_inside_the_notification_of_turn_start(name: str, trace: str) -> None:
     check(opened, "running TS", name, trace)
 
 
+@pytest.mark.at("prompts: prompt recorded")
 @pytest.mark.clause("B-11", "B-41", "C-11", "A-12", "A-52", "B-106")
 @pytest.mark.seed("SEED-06")
 @pytest.mark.parametrize(("name", "trace"), rows(PROMPTS))
@@ -108,6 +110,7 @@ def test_between_two_prompts_of_a_batch(name: str, trace: str) -> None:
     check(recorded, "running TS UM(A)", name, trace)
 
 
+@pytest.mark.at("assembly: steering recorded")
 @pytest.mark.clause("B-13", "B-41", "A-10", "A-16", "C-11", "B-56")
 @pytest.mark.seed("SEED-06")
 @pytest.mark.parametrize(("name", "trace"), rows(ASSEMBLY))
@@ -116,6 +119,7 @@ def test_when_the_first_steering_is_recorded(name: str, trace: str) -> None:
     check(steered, "running TS UM(A) SM(P)", name, trace)
 
 
+@pytest.mark.at("step-start")
 @pytest.mark.clause("B-15", "B-43", "A-10", "A-52", "B-134")
 @pytest.mark.parametrize(("name", "trace"), rows(STEP_START))
 def test_inside_the_notification_of_step_start(name: str, trace: str) -> None:
