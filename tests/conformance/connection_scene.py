@@ -1,4 +1,4 @@
-"""A runtime on a stage, a client at the end of a connection, and the world that they have to follow.
+"""A runtime on a stage, a client at the end of a connection, and the world that both follow.
 
 Theory. The client does what a bridge does: it takes the handles of what it asked for, closes them,
 and when it goes it takes everything along, also what comes back late. A program beside it uses the
@@ -9,9 +9,10 @@ have come to. So a disagreement is told at the first callback at which it can be
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Final, TypeVar
 
-from attrs import define, field
+from attrs import define
 
 from runtime import AgentHandle, AgentRegistry, CallerError, Plugin, Runtime, Status, open_runtime
 from runtime.announcements import AGENT_CREATED, SESSION_CREATED, AgentNotice, SessionNotice
@@ -22,8 +23,7 @@ from runtime.subject import StageClock, StageIdentifiers, StageModel
 from runtime.teardown import Teardown
 from statemachine.conformance.stage.stage import Stage
 from statemachine.worlds import Actor, Call, DisagreementError, Event, Seen
-from statemachine.worlds.connection import Asked, Caller, Connection, State, View
-from statemachine.worlds.connection import connection_follower
+from statemachine.worlds.connection import Asked, Caller, Connection, View, connection_follower
 from statemachine.worlds.connection import table as t
 
 __all__ = ["AGENTS", "SESSIONS", "Request", "Scene"]
@@ -79,7 +79,9 @@ class Request:
 class Scene:
     """A runtime, a client and a program."""
 
-    def __init__(self, act_inside: Callable[["Scene", str], None] = lambda _scene, _point: None):
+    def __init__(
+        self, act_inside: Callable[["Scene", str], None] = lambda _scene, _point: None
+    ) -> None:
         """Open a runtime whose store holds the session `s`.
 
         Args:
@@ -107,7 +109,7 @@ class Scene:
     def _open(self) -> Runtime:
         backend = MemoryBackend()
         self._opening = self._opened(backend)
-        runtime = self.stage.complete(self._opening.__aenter__(), "open")
+        runtime: Runtime = self.stage.complete(self._opening.__aenter__(), "open")
         self.stage.complete(self._fill(runtime), "fill")
         runtime.on(SESSION_CREATED, self._on_session, plugin="scene")
         runtime.on(AGENT_CREATED, self._on_agent, plugin="scene")
@@ -115,7 +117,7 @@ class Scene:
         self.stage.settle()
         return runtime
 
-    def _opened(self, backend: MemoryBackend):  # noqa: ANN202
+    def _opened(self, backend: MemoryBackend) -> AbstractAsyncContextManager[Runtime]:
         return open_runtime(
             store=backend,
             blocking=_StageBlocking(self.stage),
@@ -157,9 +159,7 @@ class Scene:
             registered=tuple(
                 _NOBODY if agent is None else SESSIONS.index(agent.session.id) for agent in found
             ),
-            stopped=tuple(
-                agent is not None and agent.status is Status.DISPOSED for agent in found
-            ),
+            stopped=tuple(agent is not None and agent.status is Status.DISPOSED for agent in found),
             entered=tuple(self.runtime.sessions.get(name) is not None for name in SESSIONS),
             unanswered=tuple(sorted(unanswered)),
             closing=len(self._closing),
@@ -324,7 +324,7 @@ class Scene:
 
     # -- Listening ---------------------------------------------------------------------------------
 
-    def _on_session(self, notice: SessionNotice) -> None:
+    def _on_session(self, _: SessionNotice) -> None:
         self._calls_out += 1
         self._accept()
         self.look()
@@ -388,5 +388,3 @@ class Scene:
             self.stage.complete(self._opening.__aexit__(None, None, None), "close")
         finally:
             self.stage.__exit__(None, None, None)
-
-

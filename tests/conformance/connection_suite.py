@@ -71,6 +71,15 @@ class ConnectionProgram(RuleBasedStateMachine):
         """Ask for an agent on a stored session; the call is made when its task first runs."""
         self._make("load", asked)
 
+    @rule(caller=st.sampled_from(Caller), agent=st.sampled_from((0, 1)), is_read=st.booleans())
+    def load_what_is_stored(self, caller: Caller, agent: int, is_read: bool) -> None:  # noqa: FBT001  # drawn
+        """Ask for the session that is stored, and let the store come so far."""
+        self._make("load", Asked(caller, agent, 0))
+        self.scene.stage.run_until_quiet()
+        for gate in self.scene.stage.gates.open_gates:
+            if is_read and gate.name.startswith("load"):
+                self.scene.stage.gates.open(gate, "ok")
+
     @rule(act=_INSIDE, asked=_ASKS, which=_WHICH)
     def act_inside_the_next_listener(self, act: str, asked: Asked, which: int) -> None:
         """Let the next listener of a new session, or of a new agent, make a call."""
