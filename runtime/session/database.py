@@ -205,7 +205,6 @@ class Database:
         with suppress(FileExistsError):
             # SQLite gives its other files the mode of this one.
             os.close(os.open(self._path, flags, PRIVATE_FILE))
-            self._disk.sync_directory(self._path.parent)
         with ExitStack() as undo:
             database = undo.enter_context(closing(self._connection("mode=rw")))
             database.execute("PRAGMA synchronous = FULL")
@@ -224,6 +223,8 @@ class Database:
                 f"{self._path} is on a file system that has no shared memory, so it may be a "
                 "network's; choose a place on a local disk"
             )
+        # Before the tables: whoever finds them takes the name of the file for durable.
+        self._disk.sync_directory(self._path.parent)
         with _transaction(database):
             # Meanwhile another process may have made them.
             if not self._is_ours(database):

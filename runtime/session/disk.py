@@ -8,7 +8,7 @@ system, with its errors; what they mean for a session is said by `storage_errors
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -127,9 +127,12 @@ def make_private_directory(directory: Path, disk: Disk) -> None:
         directory = directory.parent
     for each in reversed(missing):
         # Somebody else may be making it, too.
-        with suppress(FileExistsError):
+        with suppress(FileExistsError), ExitStack() as undo:
             each.mkdir(PRIVATE_DIRECTORY)
+            # Whoever finds it takes it for durable.
+            undo.callback(each.rmdir)
             disk.sync_directory(each.parent)
+            undo.pop_all()
 
 
 @contextmanager

@@ -15,7 +15,7 @@ before the next write. What a crash leaves is found by whoever reads (`codec`).
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -265,17 +265,18 @@ class JsonLinesBackend:
     def _publish(self, session_id: str, text: bytes, path: Path) -> None:
         # The lease makes this name ours; what stands there is of a process that died.
         draft = path.with_name(f".{path.name}.new")
-        try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-            with _opened(draft, flags) as descriptor:
+        with ExitStack() as undo:
+            undo.callback(draft.unlink, missing_ok=True)
+            with _opened(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as descriptor:
                 self._disk.write_all(descriptor, text, 0)
                 self._disk.sync(descriptor)
-            self._disk.publish(draft, path)
-        except FileExistsError:
-            raise _duplicate(session_id) from None
-        finally:
-            draft.unlink(missing_ok=True)
-        self._disk.sync_directory(path.parent)
+            try:
+                self._disk.publish(draft, path)
+            except FileExistsError:
+                raise _duplicate(session_id) from None
+            undo.callback(path.unlink)
+            self._disk.sync_directory(path.parent)
+            undo.pop_all()
 
     def _extend(self, session_id: str, tail: _Tail, text: bytes) -> None:
         with _opened(tail.path, os.O_WRONLY) as descriptor:

@@ -133,6 +133,8 @@ class Failing(Disk):
         """How many bytes get through before a write fails; None for all."""
         self.bytes_per_call = 1_000_000
         self.lengths: list[int] = []
+        self.directories = 0
+        """How many directories can be synced all the same."""
 
     def _look(self, call: str) -> None:
         if call in self.fails:
@@ -159,6 +161,14 @@ class Failing(Disk):
         """Truncate, or fail."""
         self._look("truncate")
         super().truncate(descriptor, length)
+
+    def sync_directory(self, directory: Path) -> None:
+        """Sync a directory, or fail; the first ones may be let through."""
+        if self.directories:
+            self.directories -= 1
+        else:
+            self._look("sync_directory")
+        super().sync_directory(directory)
 
 
 def full(disk: Failing) -> None:
@@ -279,6 +289,25 @@ def test_a_beginning_that_fails_leaves_no_session(
     assert descriptors() == before
     assert [each.header.id for each in backend.headers()] == ["t"]
     assert ".s.jsonl.new" not in {each.name for each in (tmp_path / "no-cwd").iterdir()}
+    heal(disk)
+    backend.begin(HEADER, RECORDS)
+    assert backend.read("s").records == RECORDS
+
+
+@pytest.mark.clause("E-03", "E-04", "E-68")
+@pytest.mark.parametrize("directories", [0, 1])
+def test_a_name_that_cannot_be_synced_is_taken_back(tmp_path: Path, directories: int) -> None:
+    """A power failure could take it away, and whoever finds it would believe in it."""
+    disk = Failing()
+    backend = backend_in(tmp_path, disk)
+    backend.acquire("s")
+    before = contents(tmp_path)
+    disk.fails.add("sync_directory")
+    disk.directories = directories
+    with pytest.raises(StorageError, match=r"'s' cannot be written: .*sync_directory failed"):
+        backend.begin(HEADER, RECORDS)
+    # With the first one the directory of the session has been made durable.
+    assert contents(tmp_path) == {**before, **({"no-cwd": None} if directories else {})}
     heal(disk)
     backend.begin(HEADER, RECORDS)
     assert backend.read("s").records == RECORDS

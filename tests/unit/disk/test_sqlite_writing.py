@@ -16,6 +16,7 @@ from runtime.errors import (
     StorageError,
 )
 from runtime.session.codec import encode_record
+from runtime.session.disk import Disk
 from runtime.session.log import SessionHeader
 from runtime.session.sqlite import APPLICATION_ID, SqliteBackend
 
@@ -140,6 +141,36 @@ def test_a_beginning_that_fails_leaves_no_session(
     backend.begin(HEADER, RECORDS)
     backend.close()
     assert backend_in(tmp_path).read("s").records == RECORDS
+
+
+class Nameless(Disk):
+    """A disk on which names are not durable, until they are."""
+
+    fails = True
+
+    def sync_directory(self, directory: Path) -> None:
+        """Fail, or sync."""
+        if self.fails:
+            raise OSError(5, f"{directory.name} cannot be synced")
+        super().sync_directory(directory)
+
+
+@pytest.mark.clause("E-04", "E-42", "E-68")
+def test_a_database_is_not_believed_before_its_name_is_durable(tmp_path: Path) -> None:
+    """However often it is tried."""
+    disk = Nameless()
+    backend = SqliteBackend(tmp_path / "s.db", disk=disk)
+    disk.fails = False
+    backend.acquire("s")
+    disk.fails = True
+    for _ in range(2):
+        with pytest.raises(StorageError, match="cannot be synced"):
+            backend.begin(HEADER, RECORDS)
+        assert backend.headers() == ()
+    disk.fails = False
+    backend.begin(HEADER, RECORDS)
+    assert backend.read("s").records == RECORDS
+    backend.close()
 
 
 @pytest.mark.clause("E-42", "E-68")
