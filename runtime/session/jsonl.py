@@ -28,7 +28,7 @@ from runtime.ports import Clock, SystemClock
 from .backend import StoredHeader, StoredSession, check_contiguous
 from .codec import Glance, Scan, encode_header, encode_record, line_bytes_max, scan
 from .disk import PRIVATE_FILE, Disk, make_private_directory, storage_errors
-from .folder import HEADER_BYTES_MAX, Folder, Lines, header_of
+from .folder import HEADER_BYTES_MAX, Folder, Lines, glance_at, header_of
 from .lock import Leases
 from .log import SessionHeader
 from .records import Record
@@ -237,15 +237,16 @@ class JsonLinesBackend:
             found = self._folder.headers()
         return tuple(sorted(found, key=lambda each: (each.header.created_ms, each.header.id)))
 
-    def glance(self, session_id: str) -> Glance | None:
-        """Say how far a session has come, from its last line; None if that cannot be read.
+    def survey(self) -> tuple[tuple[StoredHeader, Glance | None], ...]:
+        """Return the same, and how far each session has come, from its last lines alone.
 
         Raises:
-            UnknownIdError: there is none with this id.
-            StorageError: it cannot be read.
+            StorageError: the directory or a file cannot be read.
+
+        Clauses: E-71
         """
-        with storage_errors(f"session {shown(session_id)} cannot be read", self._root):
-            return self._folder.glance(session_id)
+        with storage_errors("sessions cannot be listed", self._root):
+            return tuple((each, glance_at(Path(each.place))) for each in self.headers())
 
     def problems(self) -> tuple[str, ...]:
         """Name what is in the directory and is no session, each with the reason.
