@@ -57,6 +57,7 @@ class Database:
     ) -> None:
         """Name the file; nothing is touched yet."""
         self._path = path
+        self._log = path.with_name(f"{path.name}-wal")
         self._schema = schema
         self._disk = disk
         self._connect = connect
@@ -122,6 +123,20 @@ class Database:
             with _transaction(self._writer):
                 yield self._writer
 
+    def sync(self, doing: str) -> None:
+        """Make durable what a process wrote that died before it could.
+
+        Only the write-ahead log can have anything of that kind. Nothing but SQLite opens the
+        database itself: closed again, that would take the locks of this process away.
+
+        Raises:
+            StorageError: it cannot be made durable.
+
+        Clauses: E-80
+        """
+        with self.errors(doing), suppress(FileNotFoundError):
+            self._disk.sync_file(self._log)
+
     def close(self) -> None:
         """Close the file; the write-ahead log is merged into it if nobody else has it open."""
         if self._writer is not None:
@@ -171,7 +186,7 @@ class Database:
 
     def _has_log(self) -> bool:
         try:
-            return self._path.with_name(f"{self._path.name}-wal").stat().st_size > 0
+            return self._log.stat().st_size > 0
         except FileNotFoundError:
             return False
 

@@ -97,7 +97,11 @@ class Disk:
 
     def sync_directory(self, directory: Path) -> None:
         """Wait until the names in a directory would survive a loss of power."""
-        descriptor = os.open(directory, os.O_RDONLY)
+        self.sync_file(directory)
+
+    def sync_file(self, path: Path) -> None:
+        """Wait until what somebody else wrote into a file would survive a loss of power."""
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             self.sync(descriptor)
         finally:

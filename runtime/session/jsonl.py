@@ -107,15 +107,23 @@ class JsonLinesBackend:
         self._leases.release_all()
 
     def acquire(self, session_id: str) -> None:
-        """Become the one writer of a session.
+        """Become the one writer of a session, and make durable what stands there.
+
+        The writer before may have died between a write and its sync.
 
         Raises:
             SessionBusyError: there is one; the message names it.
-            StorageError: it cannot be locked.
+            StorageError: it cannot be locked, or not be made durable.
 
-        Clauses: E-60 E-61
+        Clauses: E-60 E-61 E-80
         """
         self._leases.acquire(session_id)
+        with ExitStack() as undo:
+            undo.callback(self._leases.release, session_id)
+            with storage_errors(f"session {shown(session_id)} cannot be synced", self._root):
+                for path in self._folder.paths_of(session_id):
+                    self._disk.sync_file(path)
+            undo.pop_all()
 
     def release(self, session_id: str) -> None:
         """Stop being the writer of a session.

@@ -9,6 +9,7 @@ never half a batch, and a row that cannot be read or is missing is damage, never
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -112,15 +113,21 @@ class SqliteBackend:
         self._database.close()
 
     def acquire(self, session_id: str) -> None:
-        """Become the one writer of a session.
+        """Become the one writer of a session, and make durable what stands there.
+
+        The writer before may have died between a write and its sync.
 
         Raises:
             SessionBusyError: there is one; the message names it.
-            StorageError: it cannot be locked.
+            StorageError: it cannot be locked, or not be made durable.
 
-        Clauses: E-60 E-61
+        Clauses: E-60 E-61 E-80
         """
         self._leases.acquire(session_id)
+        with ExitStack() as undo:
+            undo.callback(self._leases.release, session_id)
+            self._database.sync(f"session {shown(session_id)} cannot be synced")
+            undo.pop_all()
 
     def release(self, session_id: str) -> None:
         """Stop being the writer of a session.

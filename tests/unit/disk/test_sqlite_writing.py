@@ -143,6 +143,40 @@ def test_a_beginning_that_fails_leaves_no_session(
     assert backend_in(tmp_path).read("s").records == RECORDS
 
 
+class Watched(Disk):
+    """A disk that writes down which files are synced, or fails."""
+
+    def __init__(self) -> None:
+        self.synced: list[str] = []
+        self.fails = False
+
+    def sync_file(self, path: Path) -> None:
+        """Sync, or fail."""
+        if self.fails:
+            raise OSError(5, "the disk is gone")
+        self.synced.append(path.name)
+        super().sync_file(path)
+
+
+@pytest.mark.clause("E-80")
+def test_the_log_of_a_dead_process_is_made_durable_before_it_is_believed(stored: Path) -> None:
+    """If it cannot be, the session is not taken."""
+    dead = backend_in(stored)
+    dead.acquire("s")
+    dead.append("s", RECORDS[6:7])
+    disk = Watched()
+    backend = SqliteBackend(stored / "s.db", disk=disk)
+    disk.fails = True
+    with pytest.raises(StorageError, match=r"'t' cannot be synced: .*the disk is gone"):
+        backend.acquire("t")
+    disk.fails = False
+    backend.acquire("t")
+    assert "s.db-wal" in disk.synced
+    assert "s.db" not in disk.synced
+    dead.close()
+    backend.close()
+
+
 class Nameless(Disk):
     """A disk on which names are not durable, until they are."""
 
