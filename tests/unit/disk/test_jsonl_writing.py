@@ -1,6 +1,6 @@
 """JSON Lines: how a batch gets into a file, and what keeps it out."""
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -109,12 +109,11 @@ def test_an_append_to_a_file_that_somebody_changed_is_refused(stored: Path) -> N
 def test_writing_takes_the_lease(tmp_path: Path) -> None:
     """Whoever writes without it has a defect."""
     backend = backend_in(tmp_path)
-    acts: tuple[Callable[[], None], ...] = (
-        lambda: backend.begin(HEADER, RECORDS),
-        lambda: backend.append("s", RECORDS),
-        lambda: backend.cut("s"),
-    )
-    for act in acts:
+    for act in (
+        partial(backend.begin, HEADER, RECORDS),
+        partial(backend.append, "s", RECORDS),
+        partial(backend.cut, "s"),
+    ):
         with pytest.raises(AssertionError, match="lease"):
             act()
 
