@@ -14,7 +14,15 @@ import pytest
 from attrs import define
 from hypothesis import HealthCheck, Phase, given, settings
 
-from runtime import JsonLinesBackend, Record, SessionHeader, SqliteBackend, StorageError
+from runtime import (
+    JsonLinesBackend,
+    Record,
+    SessionHeader,
+    SqliteBackend,
+    StorageError,
+    StoredHeader,
+    StoredSession,
+)
 from runtime.session.places import DiskBackend
 
 from .test_kept_sessions import PROGRAMS, Act, Program
@@ -54,10 +62,42 @@ class OnDisk:
         self._inner = make(root)
         self._is_dead = False
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the backend has
+    def _alive(self) -> DiskBackend:
         if self._is_dead:
             raise StorageError("this process was killed")
-        return getattr(self._inner, name)
+        return self._inner
+
+    @property
+    def name(self) -> str:
+        """See `Backend`, here and below."""
+        return self._inner.name
+
+    def open(self) -> None:  # noqa: D102 - see above
+        self._alive().open()
+
+    def acquire(self, session_id: str) -> None:  # noqa: D102 - see above
+        self._alive().acquire(session_id)
+
+    def release(self, session_id: str) -> None:  # noqa: D102 - see above
+        self._alive().release(session_id)
+
+    def read(self, session_id: str) -> StoredSession:  # noqa: D102 - see above
+        return self._alive().read(session_id)
+
+    def begin(self, header: SessionHeader, records: Sequence[Record]) -> None:  # noqa: D102 - see above
+        self._alive().begin(header, records)
+
+    def append(self, session_id: str, records: Sequence[Record]) -> None:  # noqa: D102 - see above
+        self._alive().append(session_id, records)
+
+    def cut(self, session_id: str) -> None:  # noqa: D102 - see above
+        self._alive().cut(session_id)
+
+    def headers(self) -> tuple[StoredHeader, ...]:  # noqa: D102 - see above
+        return self._alive().headers()
+
+    def close(self) -> None:  # noqa: D102 - see above
+        self._inner.close()
 
     def crash(self) -> "OnDisk":
         """Die, and return the next process, on a copy of the files as they are now."""
