@@ -79,16 +79,18 @@ check: $(STAMP) ## lint, format, types, layers, RFCs, freshness of generated fil
 	$(RUN) -m mypy statemachine runtime tests specs/gate
 	$(RUN) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 	$(RUN) -m statemachine render --check
+	$(RUN) -m tests.house.pages --check
 	@$(MAKE) rfc
 
 clients: ## drive the ACP bridge with real clients
 	@echo "clients: nothing to run yet; it comes with the ACP bridge"
 
-bench: $(STAMP) ## cost of a turn and heap of an idle agent, as ratios of one run
+bench: $(STAMP) ## what turns, lives, decisions and idle agents cost, as ratios of one run
 	$(PYTEST) -p pytest_benchmark.plugin tests/benchmarks
 
-docs: $(STAMP) ## write specs/generated from the declaration
+docs: $(STAMP) ## write specs/generated: the declaration, the records, which test checks what
 	$(RUN) -m statemachine render
+	$(RUN) -m tests.house.pages
 
 torture: $(STAMP) ## kill processes at a thousand random instants and look for what is lost
 	$(RUN) -m tests.torture

@@ -3,6 +3,7 @@
     python -m runtime demo                          an agent that echoes each line
     python -m runtime demo --model scripted:FILE    an agent that answers from a script
     python -m runtime sessions list                 the stored sessions; see `sessions --help`
+    python -m runtime schema                        the JSON Schema of a log's records
 
 Exit status: 0 when it is done, 130 after Ctrl-C, 2 for a bad command, script, input or store, 1 if
 the output was lost, or if `sessions verify` found damage.
@@ -11,6 +12,7 @@ the output was lost, or if `sessions verify` found damage.
 import argparse
 import asyncio
 import io
+import json
 import logging
 import os
 import sys
@@ -20,6 +22,7 @@ from contextlib import suppress
 from .demo import INTERRUPTED, OUTPUT_LOST, InputError, Screen, demo
 from .model import EchoModel, Model
 from .scripted import ScriptedModel, ScriptError
+from .session.schema import record_schema
 from .sessions_command import describe_sessions, sessions
 
 __all__ = ["main"]
@@ -38,7 +41,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    return _sessions(chosen) if chosen.command == "sessions" else _demo(chosen)
+    match chosen.command:
+        case "sessions":
+            return _sessions(chosen)
+        case "schema":
+            return _schema(chosen)
+        case _:
+            return _demo(chosen)
+
+
+def _schema(chosen: argparse.Namespace) -> int:
+    try:
+        print(json.dumps(record_schema(), indent=2), flush=True)
+    except OSError as loss:
+        _give_up_output(chosen.command, loss)
+        return OUTPUT_LOST
+    return 0
 
 
 def _sessions(chosen: argparse.Namespace) -> int:
@@ -102,6 +120,11 @@ def _parser() -> argparse.ArgumentParser:
             "lost, 2 for a bad command, a session that is not there, or a store that cannot be "
             "used.",
         )
+    )
+    commands.add_parser(
+        "schema",
+        help="print the JSON Schema of a log's records",
+        description="Print the JSON Schema (2020-12) that every record of a session's log follows.",
     )
     return parser
 

@@ -43,6 +43,12 @@ def _is_duration(_limits: object, attribute: "Attribute[float]", value: float) -
         raise ValueError(f"{attribute.name} must be a finite number of seconds, not {value!r}")
 
 
+def _is_time(limits: object, attribute: "Attribute[float]", value: float) -> None:
+    _is_duration(limits, attribute, value)
+    if value == 0:
+        raise ValueError(f"{attribute.name} must be more than no time at all, not {value!r}")
+
+
 @frozen(kw_only=True)
 class Limits:
     """The bounds of one runtime; the unit is the end of each name."""
@@ -66,6 +72,30 @@ class Limits:
     unload_grace_s: float = field(default=10.0, validator=_is_duration)
     """Time that one disposer of a plugin gets, and a load or set-up that is to be undone, before
     the unload goes on without it."""
+
+    kill_verify_s: float = field(default=5.0, validator=_is_time)
+    """Time the system gets to remove a killed process group before it is named as a survivor."""
+
+    command_timeout_s: float = field(default=120.0, validator=_is_time)
+    """Time a foreground command gets that asks for none."""
+
+    command_timeout_max_s: float = field(default=600.0, validator=_is_time)
+    """Time a foreground command gets at most, whatever it asks for."""
+
+    commands_running_max: int = field(default=256, validator=_is_positive_count)
+    """Commands that run at once, foreground and background together."""
+
+    finished_jobs_max: int = field(default=100, validator=_is_positive_count)
+    """Finished background jobs of one owner that can still be read; the oldest is forgotten."""
+
+    output_bytes_max: int = field(default=64 * 1024, validator=_is_positive_count)
+    """Output that is kept in memory of each stream of a command; the last of it is kept."""
+
+    spill_file_bytes_max: int = field(default=32 * 1024 * 1024, validator=_is_positive_count)
+    """Output of one stream that is kept in a file; the file of a stream that writes more goes."""
+
+    spill_bytes_max: int = field(default=256 * 1024 * 1024, validator=_is_positive_count)
+    """Output that is kept in all files together; those of finished commands go first."""
 
     steps_per_turn_max: int = field(default=200, validator=_is_positive_count)
     """Steps of one turn; a turn that wants more ends as `max-steps`."""

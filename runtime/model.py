@@ -363,7 +363,7 @@ class EchoModel:
     async def stream(
         self,
         request: ModelRequest,
-        signal: AbortSignalLike,  # noqa: ARG002 - an answer at once has nothing to abort
+        signal: AbortSignalLike,  # noqa: ARG002  # an answer at once has nothing to abort
     ) -> AsyncIterator[Chunk]:
         """Answer at once, in one piece."""
         text = last_user_text(request.messages)

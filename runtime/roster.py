@@ -82,9 +82,18 @@ class Roster:
         if session_id is None:
             raise CallerError("resume refused: session_id is None; name the session to go on with")
         agent_id, session_id = self._name("resume", agent_id, session_id)
+        # As in `create`, the id stays reserved until the agent is registered under it.
+        free = self._reserve(agent_id)
+        try:
+            log = await self._load(caller, session_id)
+            return self._make(caller, agent_id, log, options, "resume")
+        finally:
+            free()
+
+    async def _load(self, caller: Context, session_id: str) -> SessionLog:
+        """Load a session while it is reserved; its owners may end that."""
         persistence = self._need_persistence(session_id)
         with ExitStack() as held:
-            held.callback(self._reserve(agent_id))
             held.callback(self.sessions.reserve(session_id))
             loading = persistence.load(session_id, self.sessions.rebuild)
             held.callback(loading.dispose)
@@ -96,7 +105,7 @@ class Roster:
             self._check_usable("resume", caller)
             self._need_persistence(session_id)
             persistence.keep(loading, log)
-        return self._make(caller, agent_id, log, options, "resume")
+        return log
 
     def _need_persistence(self, session_id: str) -> Persistence:
         persistence = self.provider.get(PERSISTENCE)

@@ -91,7 +91,9 @@ class SystemPrompt:
         """
         # Sections of one order stay in the order in which they were added: the sort is stable.
         sections = sorted(self._sections.values(), key=lambda section: section.order)
-        texts = [*map(_text_of, sections), base]
+        # One that was asked before may have taken this one away.
+        texts = [_text_of(each) for each in sections if self._sections.get(each.name) is each]
+        texts.append(base)
         return "\n\n".join(text for text in texts if text.strip())
 
 

@@ -224,7 +224,7 @@ def check_sources(
     """Check and copy the seqs that a message was made from.
 
     Raises:
-        InvalidRecordError: they are empty, repeated or not earlier, or this is no message.
+        InvalidRecordError: they are no list, empty, repeated or not earlier, or this is no message.
 
     Clauses: D-11 D-13 D-14
     """
@@ -232,6 +232,8 @@ def check_sources(
         return None
     if placement is None:
         raise InvalidRecordError(f"{type_name} is no message and must not carry sources")
+    if not isinstance(sources, list | tuple):
+        raise InvalidRecordError(f"{type_name}: sources must be a list of seqs of earlier records")
     copied = tuple(sources)
     if not copied:
         raise InvalidRecordError(f"{type_name}: sources must not be empty; leave them out")

@@ -14,8 +14,9 @@ from runtime.session.content import freeze_json
 from runtime.teardown import Teardown
 from runtime.turn import Context, Offer, Stop
 from statemachine import Command, Decision, Input, Queues, Shape, Window
+from tests.mutants.planting import remove
 
-from .planting import change, fault
+from .planting import fault, use
 from .row_faults import BEFORE_A_STEP
 
 if TYPE_CHECKING:
@@ -118,8 +119,12 @@ def reason_lost(patch: pytest.MonkeyPatch) -> None:
 def nobody_is_interrupted(patch: pytest.MonkeyPatch) -> None:
     """A step opens behind a stop, its model is asked, and its stream runs to the end."""
     chosen = (Window.STEP_START, Window.REQUEST, *BEFORE_A_STEP)
-    change(
-        lambda row: row.on is Input.DONE and row.where[0] in chosen and row.when.name == "stopped"
+    use(
+        remove(
+            lambda row: (
+                row.on is Input.DONE and row.where[0] in chosen and row.when.name == "stopped"
+            )
+        )
     )
 
     async def to_the_end(body: Coroutine[Any, Any, object], _: AbortAuthority) -> None:
@@ -149,7 +154,7 @@ def prompts_joined(patch: pytest.MonkeyPatch) -> None:
             if messages and messages[-1].role == message.role == "user":
                 text = f"{messages[-1].text}\n{message.text}"
                 content = freeze_json([{"type": "text", "text": text}], what="content")
-                message = evolve(message, content=content)  # noqa: PLW2901 - the joined one
+                message = evolve(message, content=content)  # noqa: PLW2901  # the joined one
                 messages.pop()
             messages.append(message)
         core.turn.request = evolve(asked, messages=messages)
@@ -186,9 +191,9 @@ def second_dispose_returns_at_once(patch: pytest.MonkeyPatch) -> None:
     dispose = AgentHandle.dispose
 
     def hasty(handle: AgentHandle) -> Teardown:
-        if handle._teardown is None:  # noqa: SLF001 - the part that is broken
+        if handle._teardown is None:  # noqa: SLF001  # the part that is broken
             return dispose(handle)
-        core = handle._core  # noqa: SLF001 - the part that is broken
+        core = handle._core  # noqa: SLF001  # the part that is broken
         teardown = Teardown("a hasty end", core.loop, lambda: core.own_tasks)
         teardown.start([])
         return teardown

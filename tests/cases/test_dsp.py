@@ -19,17 +19,12 @@ from runtime.context import Context, Disposer
 from statemachine.conformance.stage.schedules import Actor, Scenario
 
 from . import plugin_world as plugins
+from .cast import OWNER, Scenes, a_runs
 from .conftest import Examine
 from .plugin_world import PluginWorld
 from .world import GRACE_S, HELD, World, actor, scene
 
-Scenes = tuple[Scenario[World], ...]
 PluginScenes = tuple[Scenario[PluginWorld], ...]
-
-
-def a_runs(world: World) -> None:
-    """Send A; setting up ends with the model being asked."""
-    world.send("A")
 
 
 def case_063() -> Scenes:
@@ -56,7 +51,7 @@ def case_063() -> Scenes:
     return (
         scene(
             "two disposals",
-            actor("owner", World.dispose),
+            OWNER,
             actor("host", World.dispose),
             before=listened,
             answers={"A": HELD},
@@ -149,7 +144,7 @@ def case_077() -> Scenes:
         ),
         scene(
             "send from the discards",
-            actor("owner", World.dispose),
+            OWNER,
             before=queued,
             answers={"A": HELD},
             check=nothing_taken,

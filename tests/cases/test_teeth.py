@@ -7,22 +7,36 @@ import pytest
 from statemachine.conformance.stage.schedules import search
 
 from . import (
+    async_faults,
     part_faults,
     plugin_faults,
     row_faults,
+    test_asy,
     test_can,
     test_dsp,
     test_idl,
     test_plg,
+    test_plg_listeners,
     test_que,
+    test_trn,
+    tool_faults,
 )
+from .cast import Scenes
 from .conftest import told_cases
 from .planting import FAULTS, planted
-from .test_can import Scenes
 
 # Imported for what they list.
-_FAULTY: Final = (row_faults, part_faults, plugin_faults)
-_MODULES: Final = (test_can, test_que, test_idl, test_dsp, test_plg)
+_FAULTY: Final = (row_faults, part_faults, plugin_faults, async_faults, tool_faults)
+_MODULES: Final = (
+    test_asy,
+    test_can,
+    test_que,
+    test_idl,
+    test_dsp,
+    test_plg,
+    test_plg_listeners,
+    test_trn,
+)
 
 TEETH: Final[dict[str, tuple[str, ...]]] = {
     "CASE-001": ("cancel-at-rest-is-remembered",),
@@ -41,6 +55,13 @@ TEETH: Final[dict[str, tuple[str, ...]]] = {
     "CASE-015": ("steering-while-cancelled", "replacement-forgotten"),
     "CASE-017": ("no-grace", "teardown-does-not-wait"),
     "CASE-018": ("prompts-joined",),
+    "CASE-020": ("no-grace",),
+    "CASE-021": ("calls-not-closed",),
+    "CASE-023": ("said-never-to-have-run", "every-failure-an-interruption"),
+    "CASE-024": ("the-tool-names-its-call", "any-answer-is-taken"),
+    "CASE-025": ("injected-at-once",),
+    "CASE-028": ("half-a-reply-recorded",),
+    "CASE-029": ("half-a-reply-recorded",),
     "CASE-031": ("steering-not-looked-for", "replacement-forgotten"),
     "CASE-032": ("steering-wakes-nobody",),
     "CASE-034": ("steering-dropped-silently", "steering-twice"),
@@ -71,6 +92,12 @@ TEETH: Final[dict[str, tuple[str, ...]]] = {
     "CASE-128": ("announced-early",),
     "CASE-130": ("old-listeners-live",),
     "CASE-132": ("a-failing-disposer-ends-the-chain",),
+    "CASE-156": ("answer-beats-cancel",),
+    "CASE-159": ("owed-flush-not-kept",),
+    "CASE-160": ("teardown-cancelled-with-its-waiter",),
+    "CASE-161": ("cancellation-not-contained",),
+    "CASE-163": ("wait-swallows-its-cancellation", "strangers-taken-for-nobody"),
+    "CASE-165": ("session-taken-twice",),
 }
 """Case to the faults that its scenarios must find."""
 

@@ -73,7 +73,7 @@ class Program:
 
     def _live(self, scene: StoredScene, rest: Iterator[Act]) -> bool:
         scene.hold("disk")
-        resuming: "list[Task[AgentHandle]]" = []
+        resuming: list[Task[AgentHandle]] = []
         for name, number in rest:
             if name == "crash":
                 self.backend = scene.crash()

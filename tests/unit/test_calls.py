@@ -235,7 +235,7 @@ def test_a_question_is_answered_by_whoever_can_and_nobody_is_a_no(
 @pytest.mark.clause("K-03", "K-05")
 @pytest.mark.parametrize("seam", [TOOL_BEFORE, TOOL_PERMISSION], ids=lambda each: each.name)
 def test_an_interceptor_that_fails_before_a_body_is_the_result_and_the_body_does_not_run(
-    seam: Any,  # noqa: ANN401 - a seam
+    seam: Any,  # noqa: ANN401  # a seam
 ) -> None:
     """The turn goes on."""
     with Scene() as scene:

@@ -77,6 +77,20 @@ def test_between_flushes_what_is_appended_is_written_all_the_same() -> None:
 
 
 @pytest.mark.clause("E-47")
+def test_what_came_during_a_write_is_not_left_lying_until_a_flush() -> None:
+    """It is written next, while the turn goes on."""
+    with StoredScene() as scene:
+        scene.hold("disk")
+        scene.ask("A")
+        scene.quiet()
+        scene.a.inject("c")
+        scene.release()
+        assert scene.records()[-1].type == "context/message"
+        assert scene.stored() == scene.records()
+        assert "FLUSH" not in scene.trace()
+
+
+@pytest.mark.clause("E-47")
 def test_what_is_appended_during_a_write_is_written_together() -> None:
     """One write is under way at most, and the next takes all that has come."""
     with StoredScene() as scene:
@@ -181,6 +195,9 @@ def test_after_a_failure_nobody_tries_again_before_the_next_flush() -> None:
         scene.ask("A")
         scene.quiet()
         scene.open("disk", "error")
+        scene.a.inject("c")
+        scene.quiet()
+        assert scene.disk.calls == ["open", "begin"]
         scene.open("model")
         assert scene.disk.calls == ["open", "begin", "catch_up"]
         scene.release()

@@ -15,7 +15,9 @@ from runtime import (
 )
 from runtime.limits import DEFAULT_LIMITS
 from runtime.session.records import Record
-from tests.unit.test_log import SetClock, new_log, whole_turn
+from tests.unit.test_log import new_log, whole_turn
+
+from .clocks import SetClock
 
 
 @pytest.fixture
@@ -38,6 +40,7 @@ def seed() -> tuple[Record, ...]:
 
 
 @pytest.mark.clause("D-33", "D-30", "D-31")
+@pytest.mark.seed("SEED-37")
 def test_a_prepared_session_is_nowhere(sessions: Sessions, told: list[Session]) -> None:
     """It has its header and its seed; the store and the listeners have not heard of it."""
     log = sessions.prepare("s", cwd="/home", seed=seed(), parent="first")
@@ -98,6 +101,7 @@ def test_a_seed_that_raises_leaves_nothing(sessions: Sessions) -> None:
 
 
 @pytest.mark.clause("D-35", "D-36")
+@pytest.mark.seed("SEED-37")
 def test_entering_announces_nothing_and_announcing_announces_once(
     sessions: Sessions, told: list[Session]
 ) -> None:
@@ -125,6 +129,7 @@ def test_the_id_is_checked_when_it_is_prepared_and_again_when_it_is_entered(
 
 
 @pytest.mark.clause("D-35", "D-39", "F-38")
+@pytest.mark.seed("SEED-37")
 def test_detaching_takes_out_that_session_and_never_another_of_its_id(sessions: Sessions) -> None:
     """However late it comes, and however often."""
     first = sessions.prepare("s")

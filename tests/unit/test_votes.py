@@ -84,6 +84,7 @@ def test_steering_overrules_a_vote_to_stop() -> None:
 
 
 @pytest.mark.clause("B-27", "B-28", "B-107")
+@pytest.mark.seed("SEED-07")
 def test_a_cancel_overrules_a_vote_to_go_on_and_its_reason_vanishes() -> None:
     """Neither in this turn nor as one of its own."""
     with Scene() as scene:

@@ -14,7 +14,11 @@ CONTRACT: Final = "## The file format"
 
 _BANNER: Final = "<!-- Written by `make rfc-index` from the RFCs; an edit by hand is refused. -->"
 _REWRITE: Final = "write it with `make rfc-index`"
-_ROW: Final = re.compile(rf"(?=.*\|).*\b(?:{'|'.join(Lifecycle)})/\S+\.md")
+_ROW: Final = re.compile(
+    # Cells, and in one of them an RFC's path, its name, or, in front, its day.
+    rf"(?=.*\|)(?:.*\b(?:{'|'.join(Lifecycle)})/\S+\.md"
+    r"|.*\b\d{4}-\d{2}-\d{2}-\S+\.md|\s*\|?\s*\d{4}-\d{2}-\d{2}\s*\|)"
+)
 
 
 def index_text(corpus: Corpus) -> str:

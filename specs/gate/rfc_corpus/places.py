@@ -107,10 +107,8 @@ def _entry(root: Path, path: Path) -> Rfc | Violation | None:
         return None
     if path.is_dir():
         return _misplaced_folder(path, parts)
-    if len(parts) != 3:
-        return Violation(
-            path=path, message=f"an RFC lies at {_FORM}, neither above nor below", clause="L-03"
-        )
+    if len(parts) < 3:
+        return Violation(path=path, message=f"an RFC lies at {_FORM} and not above", clause="L-03")
     return _rfc(path, Lifecycle(parts[0]), RfcClass(parts[1]))
 
 

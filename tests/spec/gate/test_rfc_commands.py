@@ -120,7 +120,8 @@ def make(*arguments: str) -> subprocess.CompletedProcess[str]:
     chosen = (
         () if any(each.startswith("RUN=") for each in arguments) else (f"RUN={sys.executable}",)
     )
-    return call("make", *arguments, *chosen, "STAMP=", folder=ROOT)
+    # Told which Python there is, make does not look for one.
+    return call("make", *arguments, *chosen, f"PYTHON={sys.executable}", "STAMP=", folder=ROOT)
 
 
 # ------------------------------------------------------------------------------ our own corpus

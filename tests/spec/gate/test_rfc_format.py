@@ -233,6 +233,7 @@ def test_a_heading_in_fenced_code_is_none(gate: Gate) -> None:
     for mark in ("```", "~~~"):
         hidden = edited(IMPLEMENTED, "## Decision\n", f"{mark}text\n## Decision\n{mark}\n")
         assert gate.refuses(hidden, "implemented") == ["1 (L-09)"]
+    assert gate.refuses(f"{IMPLEMENTED}\n```\n``` text\n## Plan\n", "implemented") == []
     assert gate.refuses(f"{IMPLEMENTED}\n```\n```\n## Plan\n", "implemented") == ["23 (L-10)"]
 
 

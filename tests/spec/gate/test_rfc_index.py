@@ -164,6 +164,8 @@ def test_the_index_of_a_wrong_tree_is_not_compared(
         "| proposed/feature/2026-01-02-umbrellas.md |",
         "| [Mondays](implemented/bug-fix/2026-01-01-a.md) |",
         "| [A bell](rejected/process/2026-01-01-a.md) |",
+        "| 2026-01-02 | Lend umbrellas | proposed |",
+        "| Lend umbrellas | 2026-01-02-umbrellas.md |",
     ],
 )
 def test_a_row_of_an_index_in_the_readme_is_refused(
@@ -180,7 +182,7 @@ def test_a_readme_may_speak_of_an_rfc_and_show_a_table(
 ) -> None:
     """A sentence that links to an RFC is no list of them, nor is a table of the folders."""
     told = "Begin with [umbrellas](proposed/feature/2026-01-02-umbrellas.md).\n"
-    table = "| folder | says |\n| --- | --- |\n| `proposed/` | not yet |\n"
+    table = "| folder | says |\n| --- | --- |\n| `proposed/` | not yet, since 2026-01-02 |\n"
     corpus(root, {"README.md": f"# RFCs\n\n{told}\n{table}"})
     assert refused(ask(capsys, PLACES, root)) == ()
 

@@ -17,7 +17,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Give the path of a store with one session that is closed, one that is open, one hostile."""
     path: Path = tmp_path / request.param
     backend = backend_at(path)
-    store(backend, *recorded("closed", cwd="/tmp/x"))  # noqa: S108 - the name of a directory
+    store(backend, *recorded("closed", cwd="/tmp/x"))  # noqa: S108  # the name of a directory
     store(backend, *conversation("open"))
     store(backend, *recorded("\x1b[31m red"))
     backend.close()

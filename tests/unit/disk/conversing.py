@@ -61,7 +61,7 @@ class Said:
         self.notes = notes
 
     @property
-    def value(self) -> Any:  # noqa: ANN401 - any JSON
+    def value(self) -> Any:  # noqa: ANN401  # any JSON
         """The answer as JSON."""
         return json.loads(self.out)
 

@@ -77,7 +77,7 @@ def test_files_are_grouped_by_working_directory_and_for_the_owner_only(tmp_path:
     before = os.umask(0)
     try:
         backend = backend_in(root)
-        for session_id, cwd in (("a", "/tmp/x"), ("b", "/"), ("c", None), ("d", "/no-cwd")):  # noqa: S108 - the name of a directory
+        for session_id, cwd in (("a", "/tmp/x"), ("b", "/"), ("c", None), ("d", "/no-cwd")):  # noqa: S108  # the name of a directory
             store(backend, *recorded(session_id, cwd=cwd))
     finally:
         os.umask(before)

@@ -38,7 +38,7 @@ def test_the_list_in_json(place: Path, run: Run) -> None:
         "created_ms": 1_700_000_000_000, "cwd": None, "parent": "closed", "seed_length": 0,
         "records": 19, "is_open": True, "last_ms": 1_700_000_000_000,
     }.items()  # fmt: skip
-    assert (found["closed"]["is_open"], found["closed"]["cwd"]) == (False, "/tmp/x")  # noqa: S108 - the name of a directory
+    assert (found["closed"]["is_open"], found["closed"]["cwd"]) == (False, "/tmp/x")  # noqa: S108  # the name of a directory
     assert place.name in found["open"]["place"]
 
 
@@ -127,7 +127,7 @@ def test_a_transcript_ends_with_the_torn_tail(tmp_path: Path, run: Run) -> None:
 @pytest.mark.clause("E-72")
 def test_a_fork_a_directory_and_an_error_are_shown(tmp_path: Path, run: Run) -> None:
     """Where it ran, where it came from, and why a turn failed."""
-    header = SessionHeader(id="s", created_ms=-(10**18), cwd="/tmp", parent="p", seed_length=2)  # noqa: S108 - the name of a directory
+    header = SessionHeader(id="s", created_ms=-(10**18), cwd="/tmp", parent="p", seed_length=2)  # noqa: S108  # the name of a directory
     log = SessionLog(header, clock=StillClock())
     log.append("turn/start", {"turn": 1, "trigger": {"kind": "injection"}})
     error = {"step": 1, "message": "out of order"}

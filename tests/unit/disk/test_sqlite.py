@@ -88,7 +88,7 @@ def test_the_write_ahead_log_is_synced(tmp_path: Path) -> None:
     """Settings are those of a connection, so they are looked at on the one that writes."""
     opened: list[sqlite3.Connection] = []
 
-    def connect(*arguments: Any, **options: Any) -> sqlite3.Connection:  # noqa: ANN401 - passed on
+    def connect(*arguments: Any, **options: Any) -> sqlite3.Connection:  # noqa: ANN401  # passed on
         opened.append(sqlite3.connect(*arguments, **options))
         return opened[-1]
 
@@ -260,7 +260,7 @@ def test_a_writer_that_begins_while_somebody_reads_is_noticed(stored: Path) -> N
     """What was read as unchanging is read again, and so is what was found wrong."""
     opened: list[str] = []
 
-    def connect(place: str, **options: Any) -> sqlite3.Connection:  # noqa: ANN401 - passed on
+    def connect(place: str, **options: Any) -> sqlite3.Connection:  # noqa: ANN401  # passed on
         opened.append(place.partition("?")[2])
         if len(opened) == 1:
             writer.acquire("t")

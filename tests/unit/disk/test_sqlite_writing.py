@@ -91,7 +91,7 @@ class Failing(sqlite3.Connection):
     fails_at = ""
     code = sqlite3.SQLITE_FULL
 
-    def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:  # noqa: ANN401 - passed on
+    def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:  # noqa: ANN401  # passed on
         """Execute, or fail as a full disk does."""
         if Failing.fails_at and sql.startswith(Failing.fails_at):
             error = sqlite3.OperationalError("database or disk is full")
@@ -211,7 +211,7 @@ def test_a_database_is_not_believed_before_its_name_is_durable(tmp_path: Path) -
 def test_a_full_database_is_a_full_disk(stored: Path) -> None:
     """SQLite's own error, from its own limit of pages."""
 
-    def connect(*arguments: Any, **options: Any) -> sqlite3.Connection:  # noqa: ANN401 - passed on
+    def connect(*arguments: Any, **options: Any) -> sqlite3.Connection:  # noqa: ANN401  # passed on
         database: sqlite3.Connection = sqlite3.connect(*arguments, **options)
         database.execute("PRAGMA max_page_count = 10")
         return database

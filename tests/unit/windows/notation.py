@@ -84,6 +84,6 @@ def record_token(record: Record) -> str:
     return f"{short}({text_of(data['content'])})" if short in ("UM", "SM", "CM", "PB") else short
 
 
-def dropped_token(notice: Any) -> str:  # noqa: ANN401 - a notice
+def dropped_token(notice: Any) -> str:  # noqa: ANN401  # a notice
     """Write a discard down."""
     return f"-{text_of(notice.content)}{{{notice.cause}:{notice.reason}}}"

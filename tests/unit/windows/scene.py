@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self
 
+import pytest
+
 import runtime
 from runtime import (
     AGENT_DISCARDED,
@@ -33,6 +35,7 @@ from runtime import (
 )
 from runtime.context.interceptors import Kind
 from runtime.model import AbortSignalLike, Chunk
+from runtime.subject import StageClock, StageIdentifiers
 from statemachine import MACHINE, Machine
 from statemachine.conformance.stage.stage import Stage
 
@@ -41,7 +44,7 @@ from .notation import dropped_token, head, is_record, record_token, spelled
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-__all__ = ["CALL", "CUT", "FAILS", "Scene", "StageModel", "call", "spelled"]
+__all__ = ["CALL", "CUT", "EITHER_TASK", "FAILS", "Scene", "StageModel", "call", "spelled"]
 
 Reply = tuple[Chunk | BaseException, ...]
 
@@ -52,6 +55,10 @@ CUT: Final[Reply] = (TextDelta("1"), TextDelta("2"), Finish(FinishKind.MAX_TOKEN
 """A reply that ran out of tokens."""
 FAILS: Final[Reply] = (runtime.ModelError("the model is out of order", code="out"),)
 """A reply that fails before its first chunk."""
+EITHER_TASK: Final = pytest.mark.parametrize(
+    "cooperative", [True, False], ids=["on the task", "beside it"]
+)
+"""Runs a test with a model on the driver's own task, and with one on a task beside it."""
 
 
 def call(number: int) -> ToolCallDelta:
@@ -82,22 +89,6 @@ class StageModel:
             yield piece
 
 
-class _Clock:
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
-
-    def now_ms(self) -> int:
-        return int(self.stage.now * 1_000)
-
-
-class _Identifiers:
-    made = 0
-
-    def new_id(self) -> str:
-        self.made += 1
-        return f"id-{self.made}"
-
-
 class Scene:
     """A runtime on a stage, with one agent `a` unless told otherwise.
 
@@ -110,15 +101,15 @@ class Scene:
         stage: The stage.
     """
 
-    def __init__(  # noqa: PLR0913 - all optional, all by name
+    def __init__(  # noqa: PLR0913  # all optional, all by name
         self,
         *,
         machine: Machine = MACHINE,
         cooperative: bool = True,
-        limits: Limits = Limits(),  # noqa: B008 - frozen
+        limits: Limits = Limits(),  # noqa: B008  # frozen
         model: object = None,
         agents: Iterable[str] = ("a",),
-        options: AgentOptions = AgentOptions(),  # noqa: B008 - frozen
+        options: AgentOptions = AgentOptions(),  # noqa: B008  # frozen
         configured: Iterable[ConfiguredAgent] = (),
     ) -> None:
         self.stage = Stage()
@@ -135,8 +126,8 @@ class Scene:
             models={"stage": chosen},  # type: ignore[dict-item]  # tests give bad ones, too
             default_model="stage",
             limits=limits,
-            clock=_Clock(self.stage),
-            identifiers=_Identifiers(),
+            clock=StageClock(self.stage),
+            identifiers=StageIdentifiers(),
             machine=machine,
             agents=configured,
         )
@@ -170,7 +161,7 @@ class Scene:
 
     # -- The agents --------------------------------------------------------------------------------
 
-    def create(self, agent: str, options: AgentOptions = AgentOptions()) -> Agent:  # noqa: B008 - frozen
+    def create(self, agent: str, options: AgentOptions = AgentOptions()) -> Agent:  # noqa: B008  # frozen
         """Make one more agent; its session has the same id."""
         return self.adopt(self.rt.agents.create(agent_id=agent, options=options))
 
@@ -202,6 +193,14 @@ class Scene:
         teardown = self.handle(agent).dispose()
         self.stage.spawn(self._end(teardown, agent), f"end of {agent}")
         return teardown
+
+    def stop(self, how: str) -> None:
+        """Stop the agent `a`: `cancel` with the reason `r`, or `dispose` and look no further."""
+        if how == "cancel":
+            self.a.cancel("r")
+        else:
+            assert how == "dispose"
+            self.handle().dispose()
 
     async def _end(self, teardown: Teardown, agent: str) -> None:
         await teardown
@@ -282,7 +281,7 @@ class Scene:
             holds: whether the interceptor waits at the gate `name` first.
         """
 
-        async def interceptor(argument: Any, proceed: Any = None) -> object:  # noqa: ANN401 - any seam
+        async def interceptor(argument: Any, proceed: Any = None) -> object:  # noqa: ANN401  # any seam
             place = getattr(argument, "use", argument)
             self.note(f"{seam.name}?", place.agent.id)
             if holds:
@@ -298,11 +297,11 @@ class Scene:
         body: Callable[[Any, ToolUse], object] = lambda _arguments, _use: "done",
         *,
         name: str = "tool",
-        **rest: Any,  # noqa: ANN401 - of a tool
+        **rest: Any,  # noqa: ANN401  # of a tool
     ) -> None:
         """Register a tool that takes any object; its body is noted as `body`."""
 
-        def execute(arguments: Any, use: ToolUse) -> object:  # noqa: ANN401 - any JSON
+        def execute(arguments: Any, use: ToolUse) -> object:  # noqa: ANN401  # any JSON
             self.note("body", use.agent.id)
             return body(arguments, use)
 
@@ -325,7 +324,7 @@ class Scene:
             self._acts.remove(entry)
             entry[2]()
 
-    async def _flush(self, notice: Any) -> None:  # noqa: ANN401 - a notice
+    async def _flush(self, notice: Any) -> None:  # noqa: ANN401  # a notice
         if await self.stage.gate("flush") == "error":
             self.note("FLUSH!", notice.session.id)
             raise OSError("the stage's disk is full")

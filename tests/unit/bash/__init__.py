@@ -1,0 +1,1 @@
+"""The executor and its tools, piece by piece, on the deterministic stage."""
