@@ -159,8 +159,6 @@ class Database:
 
     def _ask(self, ask: Callable[[sqlite3.Connection], _T], mode: str) -> _T | None:
         with closing(self._connection(mode)) as database:
-            # One transaction, so that all of it is of one state.
-            database.execute("BEGIN")
             return ask(database) if self._is_ours(database) else None
 
     def _stamp(self) -> "_Stamp | None":

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from runtime.errors import (
+    DamagedSessionError,
     DuplicateIdError,
     InvalidContentError,
     InvalidRecordError,
@@ -141,6 +142,47 @@ def test_a_beginning_that_fails_leaves_no_session(
     backend.begin(HEADER, RECORDS)
     backend.close()
     assert backend_in(tmp_path).read("s").records == RECORDS
+
+
+@pytest.mark.clause("E-77")
+def test_a_disk_that_cannot_be_read_is_no_damaged_session(
+    stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows what stands there; tomorrow it may be read."""
+    backend = backend_in(stored, partial(sqlite3.connect, factory=Failing))
+    monkeypatch.setattr(Failing, "fails_at", "SELECT seq, line")
+    monkeypatch.setattr(Failing, "code", sqlite3.SQLITE_IOERR)
+    with pytest.raises(StorageError, match="'s' cannot be read: ") as it:
+        backend.read("s")
+    assert not isinstance(it.value, DamagedSessionError)
+
+
+class Overtaken(sqlite3.Connection):
+    """A connection whose owner is overtaken when it is about to make the tables."""
+
+    waiting: ClassVar[list[Callable[[], object]]] = []
+
+    def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:  # noqa: ANN401 - passed on
+        """Execute, behind somebody else."""
+        if sql.startswith("PRAGMA journal_mode"):
+            while self.waiting:
+                self.waiting.pop()()
+        return super().execute(sql, *parameters)
+
+
+@pytest.mark.clause("E-28", "E-42")
+def test_two_that_make_the_database_at_once_share_it(tmp_path: Path) -> None:
+    """Whoever comes second finds the tables."""
+    first = backend_in(tmp_path)
+    first.acquire("t")
+    Overtaken.waiting.append(partial(first.begin, *recorded("t")))
+    second = backend_in(tmp_path, partial(sqlite3.connect, factory=Overtaken))
+    second.acquire("s")
+    second.begin(HEADER, RECORDS)
+    assert Overtaken.waiting == []
+    assert {each.header.id for each in first.headers()} == {"s", "t"}
+    second.close()
+    first.close()
 
 
 class Watched(Disk):
