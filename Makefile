@@ -26,10 +26,11 @@ PYTEST := $(RUN) -m pytest
 PARALLEL := -n auto --maxprocesses 4
 PARTS := build/verification/parts
 
-.PHONY: help setup fast test verify check clients bench docs torture hunt night wheel rfc clean
+.PHONY: help setup fast test verify check clients bench docs torture hunt night wheel rfc \
+	rfc-index clean
 
 help: ## say what each target does
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## make .venv (every other target does it by itself)
 
@@ -61,7 +62,7 @@ test: $(STAMP) ## everything but the slow tests: suites at profile ci, schedules
 # table and one report. The verdict is given even when the first step fails, and says what broke.
 DIRECTED := tests/unit/test_public_api.py tests/unit/test_foreign_models.py \
 	tests/unit/context/test_ownership.py tests/unit/test_foreign_cancellation.py \
-	tests/conformance/test_context_suite.py
+	tests/conformance/test_context_suite.py tests/spec/gate/test_our_corpus.py
 
 verify: $(STAMP) ## the verdict on every invariant: cases, mutants, explorer, suites
 	@rm -rf $(PARTS) && mkdir -p $(PARTS)
@@ -72,24 +73,27 @@ verify: $(STAMP) ## the verdict on every invariant: cases, mutants, explorer, su
 		--merge $(PARTS) || failed=$$?; \
 	exit $$failed
 
-check: $(STAMP) ## lint, format, types, layers, freshness of generated files
+check: $(STAMP) ## lint, format, types, layers, RFCs, freshness of generated files
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy statemachine runtime tests
+	$(RUN) -m mypy statemachine runtime tests specs/gate
 	$(RUN) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()'
 	$(RUN) -m statemachine render --check
+	$(RUN) -m tests.house.pages --check
+	@$(MAKE) rfc
 
 clients: ## drive the ACP bridge with real clients
 	@echo "clients: nothing to run yet; it comes with the ACP bridge"
 
-bench: $(STAMP) ## cost of a turn and heap of an idle agent, as ratios of one run
+bench: $(STAMP) ## what turns, lives, decisions and idle agents cost, as ratios of one run
 	$(PYTEST) -p pytest_benchmark.plugin tests/benchmarks
 
-docs: $(STAMP) ## write specs/generated from the declaration
+docs: $(STAMP) ## write specs/generated: the declaration, the records, which test checks what
 	$(RUN) -m statemachine render
+	$(RUN) -m tests.house.pages
 
-torture: ## kill the process at any instant, then resume
-	@echo "torture: nothing to run yet; it comes with durable sessions"
+torture: $(STAMP) ## kill processes at a thousand random instants and look for what is lost
+	$(RUN) -m tests.torture
 
 hunt: $(STAMP) ## random programs for ten minutes; a failure leaves a test file in build/hunt
 	$(RUN) -m statemachine.conformance verify --subject runtime.subject:make_subject \
@@ -101,8 +105,18 @@ night: ## the long searches
 wheel: $(STAMP) ## build the wheel into build/wheel
 	$(RUN) -m hatchling build --target wheel --directory build/wheel
 
-rfc: ## check the format of an RFC corpus
-	@echo "rfc: nothing to run yet; it comes with the corpus under specs/rfc"
+# The corpus of RFCs: ours, or another one with ROOT=dir.
+ROOT := specs/rfc
+
+rfc: $(STAMP) ## check where the RFCs lie, their format and their index (ROOT=dir: of another corpus)
+	@failed=0; \
+	for gate in verify-classification verify-format; do \
+		$(RUN) specs/gate $$gate "$(ROOT)" || failed=1; \
+	done; \
+	exit $$failed
+
+rfc-index: $(STAMP) ## write INDEX.md from the RFCs (ROOT=dir: of another corpus)
+	@$(RUN) specs/gate gen-index "$(ROOT)"
 
 clean: ## remove what was built and cached, but not .venv
 	rm -rf build dist .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

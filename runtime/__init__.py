@@ -13,6 +13,7 @@ if getattr(statemachine, "DISTRIBUTION", None) != "quiesce":
 
 from statemachine import Ending, Status, Window
 
+from . import seams
 from .abort import AbortSignal
 from .agent import Agent
 from .announcements import (
@@ -72,6 +73,7 @@ from .core import AgentOptions
 from .errors import (
     AgentDisposedError,
     CallerError,
+    DamagedSessionError,
     DuplicateIdError,
     InvalidContentError,
     InvalidRecordError,
@@ -79,6 +81,7 @@ from .errors import (
     LimitError,
     ModelError,
     PluginError,
+    SessionBusyError,
     StorageError,
     UnknownIdError,
     WouldDeadlockError,
@@ -93,17 +96,35 @@ from .model import (
     Model,
     ModelRequest,
     ReasoningDelta,
+    Reply,
     TextDelta,
     ToolCallDelta,
     Usage,
 )
+from .persistence import PERSISTENCE, Persistence
+from .ports import Blocking
 from .registry import AgentRegistry
 from .scripted import ScriptedModel, ScriptError
+from .session.backend import Backend, StoredHeader, StoredSession
 from .session.derive import Message
+from .session.jsonl import JsonLinesBackend
 from .session.log import Session, SessionHeader
+from .session.memory import MemoryBackend
 from .session.records import Record
+from .session.sqlite import SqliteBackend
 from .session.store import Sessions
+from .system_prompt import SYSTEM_PROMPT, SystemPrompt
 from .teardown import LinkFailure, Teardown, TeardownReport
+from .tools import (
+    TOOLS,
+    TOOLS_CHANGED,
+    Tool,
+    ToolErrorInfo,
+    ToolRegistry,
+    ToolResult,
+    ToolsChanged,
+    ToolUse,
+)
 from .turn import Fate
 
 __all__ = [
@@ -117,9 +138,13 @@ __all__ = [
     "AGENT_STATUS",
     "BASH",
     "BASH_FINISHED",
+    "PERSISTENCE",
     "SESSION_CREATED",
     "SESSION_EVENT",
     "SESSION_FLUSH",
+    "SYSTEM_PROMPT",
+    "TOOLS",
+    "TOOLS_CHANGED",
     "AbortSignal",
     "Agent",
     "AgentDisposedError",
@@ -131,6 +156,7 @@ __all__ = [
     "AgentRegistry",
     "Announcement",
     "AppContext",
+    "Backend",
     "BashConfig",
     "BashExecRequest",
     "BashExecSpec",
@@ -139,10 +165,12 @@ __all__ = [
     "BashRead",
     "BashResult",
     "BashTask",
+    "Blocking",
     "CallerError",
     "CommandAbortedError",
     "ConfiguredAgent",
     "Context",
+    "DamagedSessionError",
     "Discarded",
     "DuplicateIdError",
     "EchoModel",
@@ -160,39 +188,54 @@ __all__ = [
     "InvalidContentError",
     "InvalidRecordError",
     "JobStatus",
+    "JsonLinesBackend",
     "LifecycleError",
     "LimitError",
     "Limits",
     "LinkFailure",
+    "MemoryBackend",
     "Message",
     "Model",
     "ModelError",
     "ModelRequest",
+    "Persistence",
     "Plugin",
     "PluginError",
     "Queued",
     "ReasoningDelta",
     "Record",
     "RecordAppended",
+    "Reply",
     "Runtime",
     "ScriptError",
     "ScriptedModel",
     "Session",
+    "SessionBusyError",
     "SessionHeader",
     "SessionNotice",
     "SessionStarted",
     "Sessions",
     "SpawnError",
+    "SqliteBackend",
     "Status",
     "StatusChanged",
     "StorageError",
+    "StoredHeader",
+    "StoredSession",
     "StreamOutput",
     "Subscription",
+    "SystemPrompt",
     "Teardown",
     "TeardownReport",
     "TextDelta",
     "Token",
+    "Tool",
     "ToolCallDelta",
+    "ToolErrorInfo",
+    "ToolRegistry",
+    "ToolResult",
+    "ToolUse",
+    "ToolsChanged",
     "UnknownIdError",
     "Usage",
     "Window",
@@ -201,4 +244,5 @@ __all__ = [
     "bash_tools_plugin",
     "exchange",
     "open_runtime",
+    "seams",
 ]

@@ -1,24 +1,29 @@
-"""The runtime at the command line: talk to an agent.
+"""The runtime at the command line: talk to an agent, look at what was said.
 
     python -m runtime demo                          an agent that echoes each line
     python -m runtime demo --model scripted:FILE    an agent that answers from a script
+    python -m runtime sessions list                 the stored sessions; see `sessions --help`
+    python -m runtime schema                        the JSON Schema of a log's records
 
-Exit status: 0 at the end of the input, 130 after Ctrl-C, 2 for a bad command, script or input, 1 if
-the output was lost.
+Exit status: 0 when it is done, 130 after Ctrl-C, 2 for a bad command, script, input or store, 1 if
+the output was lost, or if `sessions verify` found damage.
 """
 
 import argparse
 import asyncio
 import io
+import json
 import logging
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from .demo import INTERRUPTED, InputError, Screen, demo
+from .demo import INTERRUPTED, OUTPUT_LOST, InputError, Screen, demo
 from .model import EchoModel, Model
 from .scripted import ScriptedModel, ScriptError
+from .session.schema import record_schema
+from .sessions_command import describe_sessions, sessions
 
 __all__ = ["main"]
 
@@ -30,30 +35,61 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     chosen = _parser().parse_args(arguments)
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
-        return _refuse("it needs standard input, output and error")
+        return _refuse(chosen.command, "it needs standard input, output and error")
     # The chat itself shows the failure of a turn; the log keeps what nobody else would say.
     logging.getLogger("quiesce").setLevel(logging.ERROR)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    match chosen.command:
+        case "sessions":
+            return _sessions(chosen)
+        case "schema":
+            return _schema(chosen)
+        case _:
+            return _demo(chosen)
+
+
+def _schema(chosen: argparse.Namespace) -> int:
+    try:
+        print(json.dumps(record_schema(), indent=2), flush=True)
+    except OSError as loss:
+        _give_up_output(chosen.command, loss)
+        return OUTPUT_LOST
+    return 0
+
+
+def _sessions(chosen: argparse.Namespace) -> int:
+    try:
+        status = sessions(chosen, sys.stdout, sys.stderr)
+        sys.stdout.flush()
+    except OSError as loss:
+        _give_up_output(chosen.command, loss)
+        return OUTPUT_LOST
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return status
+
+
+def _demo(chosen: argparse.Namespace) -> int:
     is_dim = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     screen = Screen(sys.stdout, sys.stderr, is_dim)
     prompt = "> " if sys.stdin.isatty() else ""
     try:
         status = asyncio.run(demo(chosen.model, sys.stdin.fileno(), screen, prompt=prompt))
     except InputError as error:
-        return _refuse(str(error))
+        return _refuse(chosen.command, str(error))
     except KeyboardInterrupt:
         # It came before the chat listened to it, or after.
         return INTERRUPTED
     if screen.loss is not None:
-        _give_up_output(screen.loss)
+        _give_up_output(chosen.command, screen.loss)
     return status
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m runtime", description="An agent runtime on asyncio: talk to an agent."
+        prog="python -m runtime", description="An agent runtime on asyncio."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     talk = commands.add_parser(
@@ -75,6 +111,21 @@ def _parser() -> argparse.ArgumentParser:
         'with one JSON object a line, such as {"when": "^hi", "chunks": ["good ", "day"]}; the '
         "first one whose pattern is found in the line answers (default: echo)",
     )
+    describe_sessions(
+        commands.add_parser(
+            "sessions",
+            help="list, show, verify, repair and export stored sessions",
+            description="Look at stored sessions. Only `repair` writes.",
+            epilog="Exit status: 0 when it is done, 1 if `verify` found damage or the output was "
+            "lost, 2 for a bad command, a session that is not there, or a store that cannot be "
+            "used.",
+        )
+    )
+    commands.add_parser(
+        "schema",
+        help="print the JSON Schema of a log's records",
+        description="Print the JSON Schema (2020-12) that every record of a session's log follows.",
+    )
     return parser
 
 
@@ -90,17 +141,17 @@ def _model(text: str) -> Model:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def _refuse(why: str) -> int:
-    print(f"python -m runtime demo: {why}", file=sys.stderr)
+def _refuse(command: str, why: str) -> int:
+    print(f"python -m runtime {command}: {why}", file=sys.stderr)
     return _BAD
 
 
-def _give_up_output(loss: OSError) -> None:
+def _give_up_output(command: str, loss: OSError) -> None:
     """Let the interpreter flush into nothing at its exit, instead of failing once more."""
     # Whoever closed the pipe, as `head` does, has seen enough and wants no message.
     if not isinstance(loss, BrokenPipeError):
         with suppress(OSError):
-            _refuse(f"the output was lost: {loss.strerror}")
+            _refuse(command, f"the output was lost: {loss.strerror}")
     nothing = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nothing, stream.fileno())

@@ -12,8 +12,8 @@ twice would only hide.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Final, NoReturn, TypeVar
 
 from attrs import define, field
 
@@ -30,6 +30,7 @@ __all__ = [
     "CutError",
     "Grace",
     "StrangersCancellationError",
+    "own_cancellation_as_failure",
     "reraise",
     "run_beside",
     "run_cooperative",
@@ -198,10 +199,31 @@ class Cancellations:
         except asyncio.CancelledError as error:
             if self.is_strangers():
                 raise StrangersCancellationError from None
-            raise PluginError(
-                "a CancelledError surfaced in the turn although nobody cancelled it: "
-                "a body awaited something that had been cancelled"
-            ) from error
+            raise PluginError(_NOBODYS) from error
+
+
+_NOBODYS: Final = (
+    "a CancelledError surfaced in the turn although nobody cancelled it: "
+    "a body awaited something that had been cancelled"
+)
+
+
+async def own_cancellation_as_failure(body: Awaitable[T]) -> T:
+    """Await a body whose failures are somebody's answer, a cancellation of its own included.
+
+    Raises:
+        PluginError: the body awaited something that had been cancelled.
+
+    Clauses: B-128 K-03
+    """
+    task = asyncio.current_task()
+    before = task.cancelling() if task is not None else 0
+    try:
+        return await body
+    except asyncio.CancelledError as error:
+        if task is not None and task.cancelling() > before:
+            raise
+        raise PluginError(_NOBODYS) from error
 
 
 def reraise() -> NoReturn:
@@ -271,6 +293,7 @@ async def run_beside(
 
     Raises:
         CutError: the child was given up; it may still run.
+        PluginError: the child was cancelled, although nobody asked it to end.
 
     Clauses: B-95 B-117 B-118 B-119
     """
@@ -284,8 +307,10 @@ async def run_beside(
             if grace.is_over:
                 raise CutError
         await _until_news(child, grace, loop.create_future(), cancellations)
-    if child.cancelled() and is_asked:
-        raise CutError
+    if child.cancelled():
+        if is_asked:
+            raise CutError
+        raise PluginError(_NOBODYS)
     return child.result()
 
 

@@ -4,13 +4,12 @@ The surface is closed on purpose. Whoever may stop an agent's work calls `cancel
 the agent holds its handle. What is behind the surface lives in `core`.
 """
 
-import asyncio
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from statemachine import Input, Status
 
 from .core import AgentOptions, Core
-from .errors import CallerError, LimitError, WouldDeadlockError
+from .errors import CallerError, LimitError
 from .session.content import (
     Block,
     FrozenObject,
@@ -21,6 +20,10 @@ from .session.content import (
 from .session.log import Session
 from .session.records import check_fits
 from .turn import Context, Fate, Offer, Stop
+from .waiting import check_outside
+
+if TYPE_CHECKING:
+    import asyncio
 
 __all__ = ["Agent", "LiveAgent", "offer"]
 
@@ -194,11 +197,8 @@ class LiveAgent:
         _check_usable(core, "when_idle")
         if core.shape.is_quiescent:
             return
-        if asyncio.current_task() in core.own_tasks:
-            raise WouldDeadlockError(
-                f"when_idle refused inside the {core.shape.status} agent {core.id!r}'s own turn, "
-                "which would have to end first: start a task that waits"
-            )
+        whose = f"when_idle of the {core.shape.status} agent {core.id!r}"
+        check_outside(core.own_tasks, whose, "start a task that waits")
         waiter: asyncio.Future[None] = core.loop.create_future()
         core.waiters[waiter] = None
         try:

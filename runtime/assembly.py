@@ -1,9 +1,11 @@
 """The default application: which part sits where, and in what order it stops."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager, closing
 from functools import partial
+from os import PathLike
+from pathlib import Path
 from typing import Any, TypeVar
 
 from attrs import frozen
@@ -11,19 +13,32 @@ from attrs import frozen
 from statemachine import MACHINE, Machine, Status, Window
 
 from .announcements import SESSION_CREATED, Announcement, SessionNotice
-from .application import AppContext, ConfiguredAgent, driver_plugin
-from .context import Context, Fiber, Subscription
+from .application import AGENTS, AppContext, ConfiguredAgent, driver_plugin
+from .context import Context, Fiber, Plugin, Subscription
 from .core import Core, Surroundings
 from .driver import drive
 from .errors import CallerError
 from .limits import DEFAULT_LIMITS, Limits
 from .model import EchoModel, Model
-from .ports import Clock, Identifiers, SystemClock, SystemIdentifiers, thread_id
+from .persistence import persistence_plugin
+from .ports import (
+    Blocking,
+    Clock,
+    Identifiers,
+    SystemBlocking,
+    SystemClock,
+    SystemIdentifiers,
+    thread_id,
+)
 from .registry import AgentRegistry
 from .roster import Roster
+from .session.backend import Backend
 from .session.log import Session
+from .session.places import backend_at
 from .session.store import Sessions
+from .system_prompt import SYSTEM_PROMPT, SystemPrompt
 from .teardown import Link, Teardown
+from .tools import TOOLS, ToolRegistry
 
 __all__ = ["AgentInspection", "Inspection", "Runtime", "open_runtime"]
 
@@ -83,10 +98,16 @@ class Runtime:
         """Every agent that lives, and what makes them; None before the driver is loaded."""
         self.driver = context.fiber
         """The fiber of the plugin that drives agents; unloaded, it takes all of them along."""
+        self.persistence: Fiber | None = None
+        """The fiber of the plugin that keeps sessions; None without a store."""
         self.context = context
         """The root context, on which plugins are loaded."""
         self.models = around.models
         """The models by name."""
+        self.tools = around.tools
+        """The tools that models may call: `rt.tools.register(rt.context, tool)`."""
+        self.system_prompt = around.sections
+        """What plugins add to the system prompt."""
         self.sessions = sessions
         """The live sessions."""
 
@@ -119,6 +140,11 @@ class Runtime:
         Clauses: F-41
         """
         return Inspection(agents=tuple(_inspect(core) for core in self._cores()))
+
+    async def started(self) -> None:
+        """Wait until no agent of the configuration is being resumed."""
+        while self.roster is not None and self.roster.starting:
+            await asyncio.wait(tuple(self.roster.starting))
 
     def _cores(self) -> tuple[Core, ...]:
         return () if self.roster is None else tuple(self.roster.cores.values())
@@ -169,6 +195,22 @@ async def _unload(*fibers: Fiber) -> tuple[str, ...]:
     return tuple(late)
 
 
+def backend_for(
+    store: object, *, limits: Limits = DEFAULT_LIMITS, clock: Clock | None = None
+) -> Backend | None:
+    """Return what keeps the sessions of a runtime that was opened with `store`.
+
+    Raises:
+        CallerError: it is nothing in which sessions can be kept.
+        StorageError: it is the path of a file in which none are.
+    """
+    if store is None or isinstance(store, Backend):
+        return store
+    if isinstance(store, str | PathLike):
+        return backend_at(Path(store), limits=limits, clock=clock)
+    raise CallerError(f"store={store!r} refused: give a path, a backend, or None to keep nothing")
+
+
 @asynccontextmanager
 async def open_runtime(  # noqa: PLR0913  # all optional, all by name
     *,
@@ -178,58 +220,99 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
     limits: Limits = DEFAULT_LIMITS,
     clock: Clock | None = None,
     identifiers: Identifiers | None = None,
+    blocking: Blocking | None = None,
     machine: Machine = MACHINE,
     agents: Iterable[ConfiguredAgent] = (),
 ) -> AsyncIterator[Runtime]:
     """Open a runtime, and close it when the block is left.
 
     Args:
-        store: where sessions survive; only None, in memory, is offered so far.
+        store: where sessions survive, a path (`backend_at` says of what) or a `Backend`;
+            omitted, they end with the runtime.
         models: the models by name; omitted, an echo named `echo`, which is then the default.
         default_model: the model of agents that name none.
         limits: every bound there is.
         clock: stands in for the system's clock.
         identifiers: stands in for random UUIDs.
+        blocking: stands in for the thread that talks to the store.
         machine: the lifecycle; tests plant faults here.
         agents: agents that exist from the beginning; nobody holds their handles.
 
     Raises:
-        CallerError: a store was named, or the default model is none of the models.
+        CallerError: the store is none, or the default model is none of the models.
+        StorageError: the store cannot be used.
     """
-    if store is not None:
-        raise CallerError(f"store={store!r} refused: sessions are kept in memory only so far")
-    if models is None:
-        models, default_model = {"echo": EchoModel()}, default_model or "echo"
-    if default_model is not None and default_model not in models:
-        known = ", ".join(sorted(models)) or "none"
-        raise CallerError(f"default_model={default_model!r} refused: the models are: {known}")
-    clock = clock or SystemClock()
-    identifiers = identifiers or SystemIdentifiers()
+    backend = backend_for(store, limits=limits, clock=clock)
+    models, default_model = _checked_models(models, default_model)
     context = AppContext.root(limits=limits)
     around = Surroundings(
         bus=context.channels,
         machine=machine,
         limits=limits,
-        clock=clock,
+        clock=clock or SystemClock(),
         loop=asyncio.get_running_loop(),
         thread=thread_id(),
-        models=dict(models),
+        models=models,
+        tools=ToolRegistry(),
+        sections=SystemPrompt(),
         run_driver=drive,
     )
+    context.provide(TOOLS, around.tools)
+    context.provide(SYSTEM_PROMPT, around.sections)
 
     def tell_created(session: Session) -> None:
         around.bus.emit(SESSION_CREATED, SessionNotice(session=session))
 
-    sessions = Sessions(clock, limits, tell_created)
+    sessions = Sessions(around.clock, limits, tell_created)
+    runtime = Runtime(around, sessions, context)
 
     def make_roster(provider: Context) -> Roster:
-        runtime.roster = Roster(around, sessions, identifiers, default_model, provider)
-        return runtime.roster
+        roster = Roster(around, sessions, names, default_model, provider)
+        # Refused where somebody drives agents already, whose roster must stay the runtime's.
+        provider.provide(AGENTS, roster)
+        runtime.roster = roster
+        return roster
 
-    runtime = Runtime(around, sessions, context)
-    runtime.driver = context.plugin(driver_plugin(make_roster, agents, identifiers))
-    try:
-        await runtime.driver
-        yield runtime
-    finally:
-        await runtime.aclose()
+    names = identifiers or SystemIdentifiers()
+    driver = driver_plugin(make_roster, agents, names)
+    with closing(SystemBlocking()) as thread:
+        keeper = None
+        if backend is not None:
+            grace_s = limits.abort_grace_s
+            keeper = persistence_plugin(backend, blocking or thread, sessions.list, grace_s)
+        try:
+            await context.effect(partial(_load, runtime, keeper, driver), name="parts")
+            await runtime.started()
+            yield runtime
+        finally:
+            await runtime.aclose()
+
+
+def _checked_models(
+    models: Mapping[str, Model] | None, default_model: str | None
+) -> tuple[dict[str, Model], str | None]:
+    if models is None:
+        models, default_model = {"echo": EchoModel()}, default_model or "echo"
+    if default_model is not None and default_model not in models:
+        known = ", ".join(sorted(models)) or "none"
+        raise CallerError(f"default_model={default_model!r} refused: the models are: {known}")
+    return dict(models), default_model
+
+
+async def _load(
+    runtime: Runtime, keeper: Plugin[None] | None, driver: Plugin[None]
+) -> AsyncGenerator[Fiber, None]:
+    """Load the parts of the application, each when the one before is there.
+
+    They are one effect, so that they end one after the other, in the opposite order: agents still
+    write their closing records while somebody keeps them.
+
+    Clauses: E-40
+    """
+    if keeper is not None:
+        runtime.persistence = runtime.context.plugin(keeper)
+        yield runtime.persistence
+        await runtime.persistence
+    runtime.driver = runtime.context.plugin(driver)
+    yield runtime.driver
+    await runtime.driver

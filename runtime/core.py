@@ -26,6 +26,8 @@ from .outbox import Outbox
 from .ports import Clock, thread_id
 from .session.log import SessionLog
 from .session.records import Record
+from .system_prompt import SystemPrompt
+from .tools import ToolRegistry
 from .turn import AcceptedMessage, Turn
 
 __all__ = ["AgentOptions", "Core", "Surroundings"]
@@ -53,6 +55,8 @@ class Surroundings:
     thread: int
     """The thread of the loop; every call has to come from it."""
     models: Mapping[str, Model]
+    tools: ToolRegistry
+    sections: SystemPrompt
     run_driver: "Callable[[Core], Coroutine[Any, Any, None]]"
 
     def check_thread(self, what: str) -> None:
@@ -205,6 +209,16 @@ class Core:
             raise ModelError(f"agent {self.id!r} names the model {name!r}; there is: {known}")
         return model
 
+    def system_prompt(self) -> str:
+        """Return what every request of this agent begins with.
+
+        Raises:
+            PluginError: a section could not be rendered.
+
+        Clauses: A-45 K-15
+        """
+        return self.around.sections.render(self.options.system_prompt or "")
+
     # -- The driver's task -------------------------------------------------------------------------
 
     def start_driver(self) -> None:
@@ -243,7 +257,8 @@ class Core:
         self.waiters.clear()
 
     def _watchers(self) -> Iterator["asyncio.Future[Any]"]:
-        waiting = (self.turn.watched, self.turn.unread, self.queues.queued, self.queues.steering)
+        recorded = (message for message, _ in self.turn.watched)
+        waiting = (recorded, self.turn.unread, self.queues.queued, self.queues.steering)
         for message in chain.from_iterable(waiting):
             if message.watcher is not None:
                 yield message.watcher

@@ -10,6 +10,7 @@ A message names what was refused, in which status, and what to do instead.
 __all__ = [
     "AgentDisposedError",
     "CallerError",
+    "DamagedSessionError",
     "DuplicateIdError",
     "InvalidContentError",
     "InvalidRecordError",
@@ -17,6 +18,7 @@ __all__ = [
     "LimitError",
     "ModelError",
     "PluginError",
+    "SessionBusyError",
     "StorageError",
     "UnknownIdError",
     "WouldDeadlockError",
@@ -37,6 +39,10 @@ class AgentDisposedError(CallerError):
 
 class DuplicateIdError(CallerError, ValueError):
     """The id names something that is alive; choose another one, or dispose that first."""
+
+
+class SessionBusyError(CallerError):
+    """Another writer holds the session; the message names it."""
 
 
 class UnknownIdError(CallerError, LookupError):
@@ -74,3 +80,12 @@ class ModelError(LifecycleError):
 
 class StorageError(LifecycleError, OSError):
     """A session could not be read from, or written to, where it is kept."""
+
+
+class DamagedSessionError(StorageError):
+    """A stored session is damaged in a way that no crash explains; it was left as it is."""
+
+    def __init__(self, message: str, *, place: str) -> None:
+        super().__init__(message)
+        self.place = place
+        """Where the damage is, such as `sessions/s.jsonl line 7`."""

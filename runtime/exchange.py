@@ -1,12 +1,16 @@
 """Send one message and await the fate of exactly that message."""
 
-import asyncio
+from typing import TYPE_CHECKING
 
 from statemachine import Input
 
 from .agent import Agent, LiveAgent, offer
-from .errors import CallerError, WouldDeadlockError
+from .errors import CallerError
 from .turn import Fate
+from .waiting import check_outside
+
+if TYPE_CHECKING:
+    import asyncio
 
 __all__ = ["exchange"]
 
@@ -30,11 +34,7 @@ async def exchange(agent: Agent, content: object, *, source: object = None) -> F
     if not isinstance(agent, LiveAgent):
         raise CallerError(f"exchange refused: {agent!r} is not an agent of this runtime")
     core = agent._core  # noqa: SLF001  # the same package
-    if asyncio.current_task() in core.own_tasks:
-        raise WouldDeadlockError(
-            f"exchange refused inside agent {core.id!r}'s own turn, which would have to end first: "
-            "send the message and return"
-        )
+    check_outside(core.own_tasks, f"exchange with agent {core.id!r}", "send the message and return")
     watcher: asyncio.Future[Fate] = core.loop.create_future()
     offer(core, Input.SEND, content, source, watcher)
     return await watcher

@@ -7,7 +7,13 @@ from math import isfinite
 
 from attrs import Attribute, field, frozen
 
-__all__ = ["DEFAULT_LIMITS", "RECORD_OWN_BYTES", "Limits"]
+__all__ = [
+    "ANY_SIZE",
+    "CALL_ID_BYTES_MAX",
+    "DEFAULT_LIMITS",
+    "RECORD_OWN_BYTES",
+    "Limits",
+]
 
 # What reads and writes JSON is recursive: the encoder of the standard library, comparison, `thaw`.
 # A depth that they cannot manage from inside a deep caller must not be configurable.
@@ -16,6 +22,9 @@ _NESTING_CEILING = 300
 
 RECORD_OWN_BYTES = 256
 """What a record needs for the fields that the runtime adds to what it was given."""
+
+CALL_ID_BYTES_MAX = 128
+"""The longest id of a call, as UTF-8; the record of its result has to have room for it."""
 
 
 def _is_positive_count(_limits: object, attribute: "Attribute[int]", value: int) -> None:
@@ -60,6 +69,10 @@ class Limits:
     kill_grace_s: float = field(default=1.0, validator=_is_duration)
     """Time a process group gets between being asked to end and being killed."""
 
+    unload_grace_s: float = field(default=10.0, validator=_is_duration)
+    """Time that one disposer of a plugin gets, and a load or set-up that is to be undone, before
+    the unload goes on without it."""
+
     kill_verify_s: float = field(default=5.0, validator=_is_time)
     """Time the system gets to remove a killed process group before it is named as a survivor."""
 
@@ -93,3 +106,6 @@ class Limits:
 
 DEFAULT_LIMITS = Limits()
 """The bounds that apply where nobody gave any."""
+
+ANY_SIZE = Limits(record_bytes_max=2**53 - 1)
+"""For what is measured later, or was measured before."""

@@ -11,8 +11,16 @@ from typing import Any, Final, Protocol, TypeAlias, assert_never
 
 from attrs import evolve, field, frozen
 
-from .errors import ModelError
-from .session.content import Block, FrozenObject, freeze_json, text_of
+from .errors import InvalidContentError, ModelError
+from .limits import ANY_SIZE, CALL_ID_BYTES_MAX
+from .session.content import (
+    Block,
+    FrozenList,
+    FrozenObject,
+    check_blocks,
+    freeze_json,
+    text_of,
+)
 from .session.derive import Message
 
 __all__ = [
@@ -162,13 +170,29 @@ class Call:
     arguments: str
 
 
+def _content(value: Sequence[Any]) -> tuple[Block, ...]:
+    content = freeze_json(
+        value if type(value) is FrozenList else list(value), what="content", limits=ANY_SIZE
+    )
+    check_blocks(content, "content")
+    call_ids = [block["call_id"] for block in content if block["type"] == "tool-call"]
+    if len(set(call_ids)) != len(call_ids):
+        raise InvalidContentError("two calls of a reply have one call_id; each needs its own")
+    if any(_is_too_long(each) for each in call_ids):
+        raise InvalidContentError(f"a call_id has at most {CALL_ID_BYTES_MAX} bytes")
+    return content  # type: ignore[no-any-return]  # a FrozenList is a tuple of blocks
+
+
 @frozen(kw_only=True)
 class Reply:
-    """A whole answer."""
+    """A whole answer.
 
-    content: tuple[Block, ...] = ()
+    Raises:
+        InvalidContentError: the content is no list of blocks, or two calls share an id.
+    """
+
+    content: tuple[Block, ...] = field(default=(), converter=_content)
     """Frozen blocks: reasoning, text and calls in the order in which they began."""
-    calls: tuple[Call, ...] = ()
     usage: FrozenObject | None = None
     finish: Finish
 
@@ -178,6 +202,15 @@ class Reply:
         return not self.content and self.usage is None
 
     @property
+    def calls(self) -> tuple[Call, ...]:
+        """The calls that its content asks for, in order."""
+        return tuple(
+            Call(block["call_id"], block["name"], block["arguments"])
+            for block in self.content
+            if block["type"] == "tool-call"
+        )
+
+    @property
     def text(self) -> str:
         """The texts of its text blocks, one after the other."""
         return text_of(self.content)
@@ -185,7 +218,7 @@ class Reply:
     def without_calls(self) -> "Reply":
         """Return the reply without any call, for an answer that was cut off (B-73)."""
         kept = [block for block in self.content if block["type"] != "tool-call"]
-        return evolve(self, content=freeze_json(kept, what="content"), calls=())
+        return evolve(self, content=freeze_json(kept, what="content", limits=ANY_SIZE))
 
 
 def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
@@ -202,7 +235,7 @@ def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
         case ToolCallDelta():
             return {
                 "type": "tool-call",
-                "call_id": _string(chunk.call_id, "call_id"),
+                "call_id": _call_id(chunk.call_id),
                 "name": _string(chunk.name, "name"),
                 "arguments": _string(chunk.arguments, "arguments"),
             }
@@ -227,6 +260,20 @@ def _finish_to_json(chunk: Finish) -> dict[str, Any]:
     if chunk.message is not None:
         rendered["message"] = _string(chunk.message, "message")
     return rendered
+
+
+def _call_id(value: object) -> str:
+    call_id = _string(value, "call_id")
+    if _is_too_long(call_id):
+        raise ModelError(
+            f"the model yielded a call_id of more than {CALL_ID_BYTES_MAX} bytes",
+            code="bad-chunk",
+        )
+    return call_id
+
+
+def _is_too_long(call_id: str) -> bool:
+    return len(call_id.encode(errors="replace")) > CALL_ID_BYTES_MAX
 
 
 def _string(value: object, name: str) -> str:
@@ -266,11 +313,8 @@ def assemble(chunks: Iterable[Chunk]) -> Reply:
             case _:
                 assert_never(chunk)
     reply = Reply(
-        content=freeze_json(blocks, what="content"),
-        calls=tuple(
-            Call(each["call_id"], each["name"], each["arguments"]) for each in by_call.values()
-        ),
-        usage=None if usage is None else freeze_json(usage, what="usage"),
+        content=freeze_json(blocks, what="content", limits=ANY_SIZE),
+        usage=None if usage is None else freeze_json(usage, what="usage", limits=ANY_SIZE),
         finish=finish,
     )
     return reply.without_calls() if finish.kind is FinishKind.MAX_TOKENS else reply
@@ -319,7 +363,7 @@ class EchoModel:
     async def stream(
         self,
         request: ModelRequest,
-        signal: AbortSignalLike,  # noqa: ARG002 - an answer at once has nothing to abort
+        signal: AbortSignalLike,  # noqa: ARG002  # an answer at once has nothing to abort
     ) -> AsyncIterator[Chunk]:
         """Answer at once, in one piece."""
         text = last_user_text(request.messages)

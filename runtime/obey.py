@@ -22,6 +22,13 @@ from .announcements import (
 )
 from .containment import attempt, log_failure, render_error
 from .errors import AgentDisposedError
+from .recording import (
+    record_context,
+    record_deferred,
+    record_interruptions,
+    record_message,
+    record_reason_to_go_on,
+)
 from .session.content import USER_SOURCE, freeze_json
 from .session.log import Draft
 from .turn import AcceptedMessage, Context, Fate, Offer, Stop, Turn
@@ -33,9 +40,6 @@ __all__ = [
     "OBEY",
     "place_discarded",
     "place_error",
-    "record_deferred",
-    "record_message",
-    "record_result",
 ]
 
 CODE_CHARACTERS_MAX = 200
@@ -85,6 +89,7 @@ def _drain(core: "Core", _: object) -> None:
 
 
 def _take(core: "Core", _: object) -> None:
+    record_reason_to_go_on(core)
     for message in core.queues.take():
         record_message(core, "steering/message", message)
 
@@ -127,19 +132,6 @@ def place_discarded(
     message.complete(Fate("discarded", None, reason, ""))
 
 
-def record_message(core: "Core", type_name: str, message: AcceptedMessage) -> None:
-    """Record one accepted message in the open turn; from here on that is its fate."""
-    data = {
-        "turn": core.turn.number,
-        "message_id": message.message_id,
-        "content": message.content,
-        "source": message.source,
-    }
-    core.log.append(type_name, data, placement="append")
-    if message.watcher is not None:
-        core.turn.watched.append(message)
-
-
 # -- Context ---------------------------------------------------------------------------------------
 
 
@@ -148,12 +140,7 @@ def _join(core: "Core", context: Context) -> None:
     if core.log.unanswered:
         core.turn.deferred.append(context)
     else:
-        _record_context(core, context)
-
-
-def _record_context(core: "Core", context: Context) -> None:
-    data = {"turn": core.turn.number, "content": context.content, "source": context.source}
-    core.log.append("context/message", data, placement="append")
+        record_context(core, context)
 
 
 def _one_shot(core: "Core", context: Context) -> None:
@@ -206,7 +193,7 @@ def _close_turn(core: "Core") -> None:
     turn = core.turn
     ending = core.shape.ending
     data: dict[str, Any] = {"turn": turn.number, "ending": ending.value}
-    reason = turn.authority.signal.reason if ending is Ending.ABORTED else None
+    reason = _reason_of(turn, ending)
     if reason is not None:
         data["reason"] = reason
     if ending is Ending.ERROR and turn.error is not None:
@@ -217,35 +204,16 @@ def _close_turn(core: "Core") -> None:
     core.log.append("turn/end", data)
 
 
+def _reason_of(turn: Turn, ending: Ending) -> str | None:
+    if ending is Ending.ABORTED:
+        return turn.authority.signal.reason
+    return turn.blocked_reason if ending is Ending.REJECTED else None
+
+
 def _close_calls(core: "Core", _: object) -> None:
-    error = {"name": "Interrupted", "code": "interrupted"}
-    for call_id in core.log.unanswered:
-        record_result(core, call_id, "The call was interrupted.", error, execution="not-started")
+    record_interruptions(core)
     core.turn.calls = []
     record_deferred(core)
-
-
-def record_result(
-    core: "Core", call_id: str, text: str, error: dict[str, str], **rest: str
-) -> None:
-    """Record an `is_error` result of our own for one call."""
-    data = {
-        "turn": core.turn.number,
-        "step": core.turn.step,
-        "call_id": call_id,
-        "content": [{"type": "text", "text": text}],
-        "is_error": True,
-        "error": error,
-        **rest,
-    }
-    core.log.append("tool/result", data, placement="append")
-
-
-def record_deferred(core: "Core") -> None:
-    """Record the context that waited for the last result."""
-    deferred, core.turn.deferred = core.turn.deferred, []
-    for context in deferred:
-        _record_context(core, context)
 
 
 # -- Notices ---------------------------------------------------------------------------------------

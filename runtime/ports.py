@@ -1,4 +1,4 @@
-"""The runtime's only doors to the clock, to chance, to processes and to plain waiting.
+"""The runtime's only doors to the clock, chance, blocking work, processes and plain waiting.
 
 Everything else receives these as values, so that a test can stand in for them.
 """
@@ -11,16 +11,19 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Final, Protocol
+from typing import IO, Final, Protocol, TypeVar
 
 from .processes import Process, ProcessEvents, ProcessSpec, Stream
 
 __all__ = [
+    "Blocking",
     "Clock",
     "Identifiers",
+    "SystemBlocking",
     "SystemClock",
     "SystemIdentifiers",
     "SystemProcesses",
@@ -29,6 +32,8 @@ __all__ = [
     "thread_id",
     "yield_once",
 ]
+
+T = TypeVar("T")
 
 
 class Clock(Protocol):
@@ -51,6 +56,17 @@ class Identifiers(Protocol):
         ...
 
 
+class Blocking(Protocol):
+    """Does what blocks, such as I/O, without holding up the loop."""
+
+    async def run(self, call: Callable[[], T]) -> T:
+        """Call, and return what it returns; never two calls at a time.
+
+        Whoever is cancelled here must not conclude that the call did not happen.
+        """
+        ...
+
+
 class SystemClock:
     """The clock of the operating system."""
 
@@ -69,6 +85,23 @@ class SystemIdentifiers:
     def new_id(self) -> str:
         """Return a random UUID in its usual form, 36 characters."""
         return str(uuid.uuid4())
+
+
+class SystemBlocking:
+    """One thread, made when it is first needed."""
+
+    __slots__ = ("_worker",)
+
+    def __init__(self) -> None:
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="quiesce blocking")
+
+    async def run(self, call: Callable[[], T]) -> T:
+        """Call in the thread, after every call that was made before."""
+        return await asyncio.get_running_loop().run_in_executor(self._worker, call)
+
+    def close(self) -> None:
+        """Accept no more calls; those that were made are still done."""
+        self._worker.shutdown(wait=False)
 
 
 def thread_id() -> int:

@@ -21,7 +21,7 @@ class AgentRegistry:
 
     What is made belongs to the context that this registry was read from, and ends with its fiber.
 
-    Clauses: F-02 F-03 F-05 F-06 F-23 A-48
+    Clauses: F-01 F-02 F-03 F-05 F-06 F-23 A-48
     """
 
     _roster: Roster | None
@@ -65,6 +65,43 @@ class AgentRegistry:
 
         Clauses: D-37 F-03 F-23 F-24 F-37
         """
+        roster = self._need_roster("create")
+        return roster.create(self._caller, agent_id, session_id, options, cwd, seed, parent)
+
+    async def resume(
+        self,
+        *,
+        session_id: str,
+        agent_id: str | None = None,
+        options: AgentOptions | None = None,
+    ) -> AgentHandle:
+        """Make an agent on a session that is stored.
+
+        What a crash left open is closed first, durably; nothing that was recorded is changed, and
+        nothing that was queued comes back. When this returns, the agent is idle. Cancelled, it
+        leaves nothing behind.
+
+        Args:
+            session_id: the stored session, which must not be live.
+            agent_id: the id in the registry; omitted, the session's id.
+            options: the model and the system prompt; they are not stored.
+
+        Raises:
+            UnknownIdError: nothing is stored under this id.
+            DuplicateIdError: an agent or a live session has this id, or is being resumed.
+            SessionBusyError: another process works on the session.
+            DamagedSessionError: what is stored is no log; it was left as it is.
+            StorageError: the session could not be read, or not be closed durably.
+            CallerError: nothing keeps sessions here, an id is empty, a fiber that would own the
+                agent unloads, nothing drives agents, or the call came from another thread.
+
+        Clauses: F-07 F-08 F-09 F-10 F-11 F-12 F-13 F-23 F-24
+        """
+        roster = self._need_roster("resume")
+        options = AgentOptions() if options is None else options
+        return await roster.resume(self._caller, session_id, agent_id, options)
+
+    def _need_roster(self, verb: str) -> Roster:
         if self._roster is None:
-            raise CallerError("create refused: no plugin drives agents here, or it is unloading")
-        return self._roster.create(self._caller, agent_id, session_id, options, cwd, seed, parent)
+            raise CallerError(f"{verb} refused: no plugin drives agents here, or it is unloading")
+        return self._roster

@@ -7,7 +7,8 @@ one forgets it.
 
 import asyncio
 from collections.abc import Callable, Iterable
-from functools import partial
+from contextlib import ExitStack
+from functools import cache, partial
 
 from attrs import define, evolve, field
 
@@ -23,8 +24,9 @@ from .context import Context, Effect
 from .core import AgentOptions, Core, Surroundings
 from .errors import CallerError, DuplicateIdError
 from .handle import AgentHandle
+from .persistence import PERSISTENCE, Persistence
 from .ports import Identifiers
-from .session.log import SessionLog
+from .session.log import Session, SessionLog
 from .session.records import Record
 from .session.store import Sessions
 from .teardown import Link, wait_bounded
@@ -47,7 +49,9 @@ class Roster:
     """The context of the plugin that drives agents, which owns all of them."""
     handles: dict[str, AgentHandle] = field(init=False, factory=dict)
     cores: dict[str, Core] = field(init=False, factory=dict)
-    _reserved: set[str] = field(init=False, factory=set)
+    starting: "set[asyncio.Task[None]]" = field(init=False, factory=set)
+    """Agents of the configuration that are still being resumed."""
+    _reserved: dict[str, object] = field(init=False, factory=dict)
 
     def create(  # noqa: PLR0913, PLR0917  # what the public registry passes on
         self,
@@ -60,26 +64,78 @@ class Roster:
         parent: str | None,
     ) -> AgentHandle:
         """Make an agent on a new session; see `AgentRegistry.create`."""
-        self.around.check_thread("create")
-        for owner in (caller, self.provider):
-            owner.check_open("create")
-        agent_id, session_id = self._name(agent_id, session_id)
+        self._check_usable("create", caller)
+        agent_id, session_id = self._name("create", agent_id, session_id)
         log = self.sessions.prepare(session_id, cwd=cwd, seed=seed, parent=parent)
         # A listener of session/created must not take the agent's id before it is registered.
-        self._reserved.add(agent_id)
+        free = self._reserve(agent_id)
         try:
-            return self._make(caller, agent_id, log, options)
+            return self._make(caller, agent_id, log, options, "create")
         finally:
-            self._reserved.discard(agent_id)
+            free()
+
+    async def resume(
+        self, caller: Context, session_id: str, agent_id: str | None, options: AgentOptions
+    ) -> AgentHandle:
+        """Make an agent on a stored session; see `AgentRegistry.resume`."""
+        self._check_usable("resume", caller)
+        if session_id is None:
+            raise CallerError("resume refused: session_id is None; name the session to go on with")
+        agent_id, session_id = self._name("resume", agent_id, session_id)
+        # As in `create`, the id stays reserved until the agent is registered under it.
+        free = self._reserve(agent_id)
+        try:
+            log = await self._load(caller, session_id)
+            return self._make(caller, agent_id, log, options, "resume")
+        finally:
+            free()
+
+    async def _load(self, caller: Context, session_id: str) -> SessionLog:
+        """Load a session while it is reserved; its owners may end that."""
+        persistence = self._need_persistence(session_id)
+        with ExitStack() as held:
+            held.callback(self.sessions.reserve(session_id))
+            loading = persistence.load(session_id, self.sessions.rebuild)
+            held.callback(loading.dispose)
+            for context in self._owners(caller):
+                name = f"resume of session {session_id}"
+                held.callback(context.effect(lambda: loading.dispose, name=name).forget)
+            log = await loading
+            # From here on nothing is awaited: what was reserved is free only to be taken again.
+            self._check_usable("resume", caller)
+            self._need_persistence(session_id)
+            persistence.keep(loading, log)
+        return log
+
+    def _need_persistence(self, session_id: str) -> Persistence:
+        persistence = self.provider.get(PERSISTENCE)
+        if persistence is None:
+            raise CallerError(
+                f"resume of session {session_id!r} refused: nothing keeps sessions here, "
+                "or it is unloading; open the runtime with a store"
+            )
+        return persistence
+
+    def _check_usable(self, verb: str, caller: Context) -> None:
+        self.around.check_thread(verb)
+        for owner in (caller, self.provider):
+            owner.check_open(verb)
 
     def _make(
-        self, caller: Context, agent_id: str, log: SessionLog, options: AgentOptions
+        self,
+        caller: Context,
+        agent_id: str,
+        log: SessionLog,
+        options: AgentOptions,
+        verb: str,
     ) -> AgentHandle:
         core = Core(agent_id, log, self._with_default_model(options), self.around)
         agent = LiveAgent(core)
         detach = self.sessions.enter(log)
         owners: list[Effect] = []
-        links = partial(_links, core, self._unregister, detach, owners)
+        # Once only: the part of the teardown that calls it may have to begin again.
+        release = cache(partial(self._release, log.session))
+        links = partial(_links, core, self._unregister, detach, release, owners)
         handle = AgentHandle(core, agent, links)
         # Owned before anybody is told: a listener may already unload one of the owners.
         owners += [self._own(context, handle, core) for context in self._owners(caller)]
@@ -88,15 +144,22 @@ class Roster:
             # Nobody has been told of an agent yet, so nobody is told of its end.
             _forget(owners)
             detach()
+            release()
             raise CallerError(
-                f"create of agent {agent_id!r} refused: a listener of session/created closed the "
+                f"{verb} of agent {agent_id!r} refused: a listener of session/created closed the "
                 "runtime, or unloaded who would own the agent"
             )
         self.handles[agent_id], self.cores[agent_id] = handle, core
         bus = self.around.bus
         bus.emit(AGENT_CREATED, AgentNotice(agent=agent))
-        bus.emit(AGENT_SESSION_START, SessionStarted(agent=agent, source="startup"))
+        source = "resume" if verb == "resume" else "startup"
+        bus.emit(AGENT_SESSION_START, SessionStarted(agent=agent, source=source))
         return handle
+
+    def _release(self, session: Session) -> "asyncio.Task[None] | None":
+        # Looked up at this moment: the plugin may have been loaded anew, or be gone.
+        persistence = self.provider.get(PERSISTENCE)
+        return None if persistence is None else persistence.release(session)
 
     def _owners(self, caller: Context) -> tuple[Context, ...]:
         is_one = caller.fiber is self.provider.fiber
@@ -105,10 +168,10 @@ class Roster:
     def _own(self, context: Context, handle: AgentHandle, core: Core) -> Effect:
         return context.own(handle, name=f"agent {core.id}", own_tasks=lambda: core.own_tasks)
 
-    def _name(self, agent_id: str | None, session_id: str | None) -> tuple[str, str]:
+    def _name(self, verb: str, agent_id: str | None, session_id: str | None) -> tuple[str, str]:
         for name, given in (("agent_id", agent_id), ("session_id", session_id)):
             if given is not None and (type(given) is not str or not given):
-                raise CallerError(f"create refused: {name} is {given!r}; give a string, or omit it")
+                raise CallerError(f"{verb} refused: {name} is {given!r}; give a string, or omit it")
         agent_id = agent_id or session_id or self.identifiers.new_id()
         if agent_id in self.handles or agent_id in self._reserved:
             raise DuplicateIdError(
@@ -116,6 +179,15 @@ class Roster:
                 "dispose it first, or choose another id"
             )
         return agent_id, session_id or agent_id
+
+    def _reserve(self, agent_id: str) -> Callable[[], None]:
+        self._reserved[agent_id] = holder = object()
+
+        def free() -> None:
+            if self._reserved.get(agent_id) is holder:
+                del self._reserved[agent_id]
+
+        return free
 
     def _with_default_model(self, options: AgentOptions) -> AgentOptions:
         return options if options.model is not None else evolve(options, model=self.default_model)
@@ -129,6 +201,7 @@ def _links(
     core: Core,
     unregister: Callable[[Core], None],
     detach: Callable[[], None],
+    release: "Callable[[], asyncio.Task[None] | None]",
     owners: list[Effect],
 ) -> list[Link]:
     """Return the parts of one agent's end, in their order.
@@ -144,6 +217,7 @@ def _links(
         Link("unregister", partial(_at_once, unregister, core)),
         Link("announce", partial(_at_once, _announce_disposed, core)),
         Link("detach", partial(_at_once, detach)),
+        Link("release", partial(_release_stored, core, release)),
         Link("owners", partial(_at_once, _forget, owners)),
     ]
 
@@ -197,4 +271,24 @@ async def _flush_once_more(core: Core) -> tuple[str, ...]:
         flush.cancel()
         return (flush.get_name(),)
     flush.result()
+    return ()
+
+
+async def _release_stored(
+    core: Core, release: "Callable[[], asyncio.Task[None] | None]"
+) -> tuple[str, ...]:
+    """Let others write the session, so that it can be resumed when the agent is gone.
+
+    Raises:
+        Exception: something of it is not stored.
+
+    Clauses: E-33 E-49
+    """
+    task = release()
+    if task is None:
+        return ()
+    await wait_bounded((task,), core.limits.abort_grace_s)
+    if not task.done():
+        return (task.get_name(),)
+    task.result()
     return ()

@@ -120,7 +120,7 @@ class ScriptedModel:
     async def stream(
         self,
         request: ModelRequest,
-        signal: AbortSignalLike,  # noqa: ARG002 - it is cancelled, and so need not ask
+        signal: AbortSignalLike,  # noqa: ARG002  # it is cancelled, and so need not ask
     ) -> AsyncIterator[Chunk]:
         """Answer with the first line of the script that fits.
 

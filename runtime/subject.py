@@ -40,6 +40,7 @@ from .model import (
 from .session.content import text_of
 from .session.log import Session
 from .session.records import Record
+from .staged import TOOL_NAME, StagedSeams
 
 __all__ = [
     "CALL",
@@ -99,7 +100,7 @@ class StageModel:
         text = await self.stage.model(last_user_text(request.messages))
         if text == CALL:
             # One call a step: the model asks again when it is opened with `call` again.
-            yield ToolCallDelta(f"call-{request.turn}-{request.step}", "nothing", "{}")
+            yield ToolCallDelta(f"call-{request.turn}-{request.step}", TOOL_NAME, "{}")
         elif text == CUT_SHORT:
             yield TextDelta("cut sh")
             yield Finish(FinishKind.MAX_TOKENS)
@@ -144,6 +145,7 @@ class RuntimeSubject:
 
     runtime: Runtime = field(init=False)
     stage: Stage = field(init=False)
+    seams: StagedSeams = field(init=False)
     _opening: AbstractAsyncContextManager[Runtime] = field(init=False)
     _lives: dict[str, _Life] = field(init=False, factory=dict)
     _listeners: dict[str, list[Callable[[str], None]]] = field(init=False, factory=dict)
@@ -152,7 +154,7 @@ class RuntimeSubject:
     @property
     def offers(self) -> frozenset[Offer]:
         """See `Subject`."""
-        least = {Offer.STEER, Offer.INJECT, Offer.LISTEN}
+        least = {Offer.STEER, Offer.INJECT, Offer.LISTEN, Offer.INTERCEPT}
         return frozenset(least | {Offer.HOLD} if self.holds_flush else least)
 
     async def open(self, stage: Stage) -> None:
@@ -178,6 +180,7 @@ class RuntimeSubject:
         rt.on(
             AGENT_DISPOSED, lambda notice: self._call("disposed", notice.agent.id), plugin="subject"
         )
+        self.seams = StagedSeams(stage, rt.context.extend("subject"), rt.tools)
         if self.holds_flush:
             rt.on(SESSION_FLUSH, self._flush, plugin="subject")
 
@@ -235,6 +238,10 @@ class RuntimeSubject:
         calls = self._listeners.setdefault(point, [])
         calls.append(call)
         return lambda: calls.remove(call) if call in calls else None
+
+    def intercept(self, seam: str, call: Callable[[str], None] | None = None) -> None:
+        """See `Intercepts`."""
+        self.seams.intercept(seam, call)
 
     def probe(self, observe: Callable[..., None]) -> None:
         """See `Probed`."""

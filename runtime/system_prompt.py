@@ -80,18 +80,20 @@ class SystemPrompt:
         return context.effect(enter, name=f"section {name}")
 
     def render(self, base: str) -> str:
-        """Return the agent's own system prompt and every section behind it, as they are now.
+        """Return every section, as it is now, and the agent's own system prompt behind them.
 
         They are separated by blank lines; what is blank is left out.
 
         Raises:
             PluginError: a section raised, or gave no text; the message names it and its plugin.
 
-        Clauses: K-15 K-22
+        Clauses: A-45 K-15 K-22
         """
         # Sections of one order stay in the order in which they were added: the sort is stable.
         sections = sorted(self._sections.values(), key=lambda section: section.order)
-        texts = [base, *map(_text_of, sections)]
+        # One that was asked before may have taken this one away.
+        texts = [_text_of(each) for each in sections if self._sections.get(each.name) is each]
+        texts.append(base)
         return "\n\n".join(text for text in texts if text.strip())
 
 

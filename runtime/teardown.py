@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from .abort import Cancellations, StrangersCancellationError
 from .containment import attempt_awaited, log_failure
-from .errors import WouldDeadlockError
+from .waiting import check_outside
 
 __all__ = ["Link", "LinkFailure", "Teardown", "TeardownReport", "wait_bounded"]
 
@@ -101,11 +101,9 @@ class Teardown:
 
         Clauses: A-68
         """
-        if not self._end.done() and asyncio.current_task() in self._own_tasks():
-            raise WouldDeadlockError(
-                f"awaiting the teardown of {self._name} refused inside its own turn, which would "
-                "have to end first; the teardown goes on: let the turn end, or wait in another task"
-            )
+        if not self._end.done():
+            instead = "the teardown goes on; let the turn end, or wait in another task"
+            check_outside(self._own_tasks(), f"awaiting the teardown of {self._name}", instead)
         return asyncio.shield(self._end).__await__()
 
     async def _run(self, links: Sequence[Link]) -> None:

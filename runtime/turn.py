@@ -4,12 +4,13 @@ None of it decides anything. The machine decides on the shape; this is what its 
 """
 
 import asyncio  # noqa: TC003  # attrs reads the annotations
-from typing import Any
 
 from attrs import define, field, frozen
 
 from .abort import AbortAuthority, Grace
+from .model import Call, Chunk, Model, ModelRequest, Reply
 from .session.content import Block, FrozenObject
+from .tools import ToolUse
 
 __all__ = ["AcceptedMessage", "Context", "Fate", "Offer", "Stop", "Turn"]
 
@@ -23,6 +24,8 @@ class Context:
 
     content: tuple[Block, ...]
     source: FrozenObject
+    is_attached: bool = False
+    """Whether an interceptor attached it to a call, so that it goes with a turn that is stopped."""
 
 
 @frozen
@@ -33,9 +36,9 @@ class Fate:
     """
 
     fate: str
-    """`recorded` or `discarded`."""
+    """`recorded`, `blocked` or `discarded`."""
     ending: str | None
-    """The ending of the turn that recorded it; None if it was discarded."""
+    """The ending of the turn that recorded or blocked it; None if it was discarded."""
     reason: str | None
     """Why it was discarded or its turn did not complete, if there is something to say."""
     text: str
@@ -97,17 +100,27 @@ class Turn:
     """The last step that was opened, 0 before the first."""
     unread: list[AcceptedMessage] = field(factory=list)
     """The batch, without what was already recorded."""
-    watched: list[AcceptedMessage] = field(factory=list)
-    """Messages recorded in this turn whose fate somebody awaits."""
+    watched: list[tuple[AcceptedMessage, str | None]] = field(factory=list)
+    """Messages of this turn whose fate somebody awaits, with the reason of those blocked."""
+    blocked_reason: str | None = None
+    """Why the last prompt that was blocked was."""
 
-    model: Any = None
-    request: Any = None
-    chunks: list[Any] = field(factory=list)
+    system: str = ""
+    """The system prompt of this step."""
+    model: Model | None = None
+    request: ModelRequest | None = None
+    chunks: list[Chunk] = field(factory=list)
     chunk_seqs: list[int] = field(factory=list)
-    reply: Any = None
+    reply: Reply | None = None
     """What the model said in this step, assembled; None before the stream ended."""
-    calls: list[Any] = field(factory=list)
+    calls: list[Call] = field(factory=list)
     """Calls of this step that were not taken up yet."""
+    use: ToolUse | None = None
+    """The call that is being carried out."""
+    entered: set[str] = field(factory=set)
+    """The calls whose bodies were entered."""
+    reason_to_go_on: tuple[Block, ...] | None = None
+    """What the vote for another step tells the model when that step opens."""
     deferred: list[Context] = field(factory=list)
     """Context that waits for the last result of the batch of calls."""
     text: list[str] = field(factory=list)
@@ -128,8 +141,11 @@ class Turn:
             return
         ending, reason = self.outcome
         watched, self.watched = self.watched, []
-        for message in watched:
-            message.complete(Fate("recorded", ending, reason, "".join(self.text)))
+        for message, blocked in watched:
+            if blocked is None:
+                message.complete(Fate("recorded", ending, reason, "".join(self.text)))
+            else:
+                message.complete(Fate("blocked", ending, blocked, ""))
 
     def close(self) -> None:
         """Give the timers back."""

@@ -14,11 +14,14 @@ import sys
 import time
 from collections.abc import Sequence
 
+from attrs import frozen
+
 from .clauses import UnknownClauseError, clause
 from .explorer import Exploration, Progress, Verdict, check, check_premises, explore
 from .labelled import Labelled, explore_labelled
 from .readers import for_a_reader
 from .render import NotACheckoutError, generated_folder, pages, stale, write
+from .worlds import Examined, examine_worlds
 
 __all__ = ["main"]
 
@@ -30,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     match chosen.command:
         case "explore":
-            return _explore(chosen.bound, is_json=chosen.json)
+            return _explore(chosen.bound, has_worlds=not chosen.no_worlds, is_json=chosen.json)
         case "render":
             return _render(is_check=chosen.check)
         case _:
@@ -47,13 +50,17 @@ def _parser() -> argparse.ArgumentParser:
     explored = commands.add_parser(
         "explore",
         help="visit every reachable shape and check every property",
-        description="Visit every reachable shape of the machine, alone and beside up to N labelled "
-        "messages, and check every property. A broken one is told as a shortest story.",
+        description="Visit every reachable shape of the machine, alone, beside up to N labelled "
+        "messages and among its surroundings, and check every property. A broken one is told as a "
+        "shortest story.",
     )
     explored.add_argument(
         "--bound", type=_positive, default=_BOUND, metavar="N",
         help="how many messages are accepted at most (default: %(default)s)",
     )  # fmt: skip
+    explored.add_argument(
+        "--no-worlds", action="store_true", help="leave out the worlds around the machine"
+    )
     explored.add_argument("--json", action="store_true", help="print one JSON object instead")
     rendered = commands.add_parser(
         "render",
@@ -80,30 +87,44 @@ def _positive(text: str) -> int:
 # -- Explore ---------------------------------------------------------------------------------------
 
 
-def _explore(bound: int, *, is_json: bool) -> int:
+def _explore(bound: int, *, has_worlds: bool, is_json: bool) -> int:
     started = time.perf_counter()
     exploration = explore(progress=_progress("shapes"))
     verdicts = [*check(exploration), check_premises(exploration)]
     labelled = explore_labelled(exploration, bound, progress=_progress("labelled states"))
     verdicts += labelled.verdicts
+    worlds = examine_worlds(exploration, progress=_world_progress) if has_worlds else ()
+    verdicts += [verdict for world in worlds for verdict in world.verdicts]
     _clear_progress()
     seconds = round(time.perf_counter() - started, 3)
+    found = _Found(exploration=exploration, labelled=labelled, worlds=worlds, seconds=seconds)
     if is_json:
-        print(json.dumps(_report(exploration, labelled, verdicts, seconds)))
+        print(json.dumps(_report(found, verdicts)))
     else:
-        print("\n".join(_told(exploration, labelled, verdicts, seconds)))
+        print("\n".join(_told(found, verdicts)))
     return 0 if all(verdict.holds for verdict in verdicts) else 1
 
 
-def _report(
-    exploration: Exploration, labelled: Labelled, verdicts: Sequence[Verdict], seconds: float
-) -> dict[str, object]:
+@frozen(kw_only=True)
+class _Found:
+    """What the searches found, beside the verdicts."""
+
+    exploration: Exploration
+    labelled: Labelled
+    worlds: tuple[Examined, ...]
+    seconds: float
+
+
+def _report(found: _Found, verdicts: Sequence[Verdict]) -> dict[str, object]:
     return {
-        "shapes": len(exploration.shapes),
-        "accepted": len(exploration.edges),
-        "refused": len(exploration.refused),
-        "labelled_states": labelled.states,
-        "worlds": [],
+        "shapes": len(found.exploration.shapes),
+        "accepted": len(found.exploration.edges),
+        "refused": len(found.exploration.refused),
+        "labelled_states": found.labelled.states,
+        "worlds": [
+            {"name": world.name, "states": world.states, "steps": world.steps}
+            for world in found.worlds
+        ],
         "properties": [
             {
                 "name": verdict.name,
@@ -116,8 +137,8 @@ def _report(
             }
             for verdict in verdicts
         ],
-        "reachable": _reachable(exploration),
-        "seconds": seconds,
+        "reachable": _reachable(found.exploration),
+        "seconds": found.seconds,
     }
 
 
@@ -137,9 +158,8 @@ def _reachable(exploration: Exploration) -> list[dict[str, object]]:
     return [dict(zip(columns, each, strict=True)) for each in sorted(seen)]
 
 
-def _told(
-    exploration: Exploration, labelled: Labelled, verdicts: Sequence[Verdict], seconds: float
-) -> list[str]:
+def _told(found: _Found, verdicts: Sequence[Verdict]) -> list[str]:
+    exploration, labelled = found.exploration, found.labelled
     width = max(len(verdict.name) for verdict in verdicts)
     lines = [f"{'kind':10}  {'property':{width}}  {'invariant':9}  {'explored':>8}  verdict"]
     lines += [
@@ -155,7 +175,11 @@ def _told(
         "",
         f"{len(exploration.shapes)} shapes, {len(exploration.edges)} accepted and "
         f"{len(exploration.refused)} refused pairs; {labelled.states} states with up to "
-        f"{labelled.bound} labelled messages; {seconds} s",
+        f"{labelled.bound} labelled messages; {found.seconds} s",
+        *(
+            f"{world.states} states and {world.steps} steps of the {world.name} world"
+            for world in found.worlds
+        ),
         f"{len(verdicts) - len(broken)} properties hold, {len(broken)} are broken",
     ]
     return lines
@@ -170,6 +194,10 @@ def _progress(what: str) -> Progress | None:
         print(f"\r{visited} of {found} {what}\033[K", end="", file=sys.stderr, flush=True)
 
     return show
+
+
+def _world_progress(name: str) -> Progress | None:
+    return _progress(f"states of the {name} world")
 
 
 def _clear_progress() -> None:

@@ -30,6 +30,7 @@ from .commands import Input
 
 __all__ = [
     "OPEN_WINDOWS",
+    "POINTS_ANYWHERE",
     "REST_WINDOWS",
     "TURN_WINDOWS",
     "WINDOWS",
@@ -198,7 +199,9 @@ WINDOWS: dict[Window, WindowRecord] = {
                 _I.ALLOWED: _W.TOOL_BODY, _I.ANSWERED: _W.TOOL_CALL, _I.DONE: _W.STEP_END,
             },
             falls_to=_W.STEP_END,
-            points=("before a tool", "permission question", "tool result recorded"),
+            points=(
+                "before a tool", "permission question", "after a tool", "tool result recorded",
+            ),
         ),
         _window(
             _W.TOOL_BODY,
@@ -251,6 +254,20 @@ WINDOWS: dict[Window, WindowRecord] = {
     )
 }  # fmt: skip
 """Every window by name, in time order."""
+
+POINTS_ANYWHERE = (
+    "agent/queued",
+    "agent/discarded",
+    "abort callback",
+    "status cancelled",
+    "status disposed",
+    "context recorded",
+    "unregistered",
+    "created",
+    "session start",
+)
+"""Points that belong to a call and not to a window: what an input does there is the answer of
+whichever window the driver is in."""
 
 _ORDER = tuple(WINDOWS)
 

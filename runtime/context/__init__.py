@@ -10,10 +10,11 @@ from .errors import (
     InvalidEffectError,
     NotInjectedError,
 )
-from .fibers import KEEP_CONFIG, Fiber, FiberState
+from .fibers import Fiber
 from .interceptors import AwaitedAnnouncement, Bail, Channels, Serial, Waterfall
 from .parts import Disposer, EffectTree, Owned, Setup
 from .plugins import Plugin
+from .states import KEEP_CONFIG, FiberState
 from .tokens import Provided, Token
 
 __all__ = [

@@ -12,7 +12,7 @@ does hands the rest to a task. However often and by whomever the end is asked fo
 
 import asyncio
 import inspect
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from contextlib import aclosing, closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 from runtime.containment import contain
 from runtime.teardown import Teardown
 
-from .endings import Ending, Findings, Work, attempt_uncut
+from .endings import Ending, Findings, Work
 from .errors import InvalidEffectError
+from .guests import Guest
 from .parts import Call, EffectTree, Part, Setup, is_owned, name_of, tasks_of
 
 if TYPE_CHECKING:
@@ -41,8 +42,11 @@ class Effect(Part):
     __slots__ = (
         "_current",
         "_ending",
+        "_guest",
         "_is_awaited",
+        "_is_unwinding",
         "_is_up",
+        "_left",
         "_life",
         "_own",
         "_parts",
@@ -61,10 +65,13 @@ class Effect(Part):
         self._own = own_tasks
         self._parts: dict[Part, None] = {}
         self._current: Part | None = None
+        self._guest: Guest | None = None
         self._work: Work | None = None
         self._ready: asyncio.Future[None] | None = None
         self._is_awaited = False
         self._is_up = False
+        self._is_unwinding = False
+        self._left: tuple[str, ...] = ()
         self._ending: Ending | None = None
         life.add(self)
 
@@ -85,7 +92,7 @@ class Effect(Part):
             loop = self._life.kernel.loop
             self._work = Work(loop, name, lambda: self._set_up_awaited(rest), self._break_down)
 
-    def begin(self, setup: Setup) -> Awaitable[None] | None:
+    def begin(self, setup: Setup) -> Coroutine[Any, Any, None] | None:
         """Run as much of the set-up as needs no waiting, and return the rest of it."""
         try:
             rest = self._begin_with(setup())
@@ -97,7 +104,7 @@ class Effect(Part):
         self._came_up()
         return None
 
-    def _begin_with(self, result: Any) -> Awaitable[None] | None:  # noqa: ANN401  # a plugin's
+    def _begin_with(self, result: Any) -> Coroutine[Any, Any, None] | None:  # noqa: ANN401  # a plugin's
         if isinstance(result, AsyncGenerator):
             return self._collect_awaited(result)
         if isinstance(result, Generator):
@@ -119,12 +126,19 @@ class Effect(Part):
         try:
             await rest
         except BaseException:
-            await Findings().outlast(self.name, self._roll_back())
+            findings = Findings()
+            await findings.outlast(self.name, self._roll_back())
+            self._life.rolled_back(findings)
             raise
         self._came_up()
 
     async def _set_up_awaited(self, rest: Awaitable[None]) -> None:
-        error = await attempt_uncut(_as_coroutine(rest))
+        self._guest = guest = Guest(self._life.kernel, f"set-up of {self._where()}", rest)
+        if self._ending is not None or self._life.is_hurried:
+            guest.hurry()
+        error = await guest.outcome()
+        if guest.is_left:
+            self.abandon(guest.name)
         self._life.setting_up.pop(self, None)
         assert self._ready is not None
         if error is None:
@@ -144,7 +158,7 @@ class Effect(Part):
         """
         self._is_awaited = True
         if self._ready is not None and not self._ready.done():
-            with self._life.kernel.waits.noted(f"the set-up of {self.name}", self._set_up_tasks):
+            with self._life.kernel.waits.noted(f"the set-up of {self.name}", self.set_up_tasks):
                 yield from asyncio.shield(self._ready).__await__()
         elif self._ready is not None:
             self._ready.result()
@@ -155,8 +169,17 @@ class Effect(Part):
         if self._ready is not None and not self._ready.done():
             await asyncio.wait((self._ready,))
 
-    def _set_up_tasks(self) -> "set[asyncio.Task[Any] | None]":
-        return {self._work.task} if self._work is not None else set()
+    def set_up_tasks(self) -> "set[asyncio.Task[Any] | None]":
+        """Return the tasks of its set-up, while that runs."""
+        return set() if self._is_up else self._tasks()
+
+    def _tasks(self) -> "set[asyncio.Task[Any] | None]":
+        return {each.task for each in (self._work, self._guest) if each is not None}
+
+    def hurry(self) -> None:
+        """Let the grace of the set-up begin, if it still runs."""
+        if not self._is_up and self._guest is not None:
+            self._guest.hurry()
 
     async def _collect_one(self, awaited: Awaitable[Any]) -> None:
         self._collect(await awaited)
@@ -188,6 +211,14 @@ class Effect(Part):
         if self._ending is not None:
             self._unwind()
 
+    def abandon(self, *stragglers: str) -> None:
+        """Undo it without its set-up, which was left behind; later, what that still gives back.
+
+        Clauses: G-51
+        """
+        self._left += stragglers
+        self._roll_back()
+
     def _roll_back(self) -> Ending:
         self._is_up = True
         if self._ending is None:
@@ -205,13 +236,17 @@ class Effect(Part):
     def dispose(self) -> Teardown:
         """Undo it now and return the end, the same one for every caller.
 
-        A set-up that still runs is awaited first.
+        A set-up that still runs is awaited first, within its grace.
+
+        Clauses: G-05 G-06 G-40 G-50 G-51
         """
         if self._ending is None:
             self._life.kernel.check_thread(f"dispose of effect {self.name}")
             self._ending = self._make_ending()
             if self._is_up:
                 self._unwind()
+            else:
+                self.hurry()
         return self._ending
 
     def forget(self) -> None:
@@ -231,7 +266,11 @@ class Effect(Part):
         return Ending(name, kernel.loop, lambda: tasks_of(self), kernel.waits)
 
     def _unwind(self) -> None:
-        findings = Findings()
+        if self._is_unwinding:
+            return  # Whoever unwinds takes up what comes meanwhile.
+        self._is_unwinding = True
+        self._guest = None
+        findings = Findings(stragglers=list(self._left))
         waiting = self._run_disposers(findings)
         if waiting is None:
             self._end(findings)
@@ -242,7 +281,13 @@ class Effect(Part):
 
     async def _unwind_awaited(self, waiting: Awaitable[object] | None, findings: Findings) -> None:
         while waiting is not None:
-            await findings.outlast(self._where(), waiting)
+            where = self._where()
+            if isinstance(waiting, Teardown):
+                await findings.outlast(where, waiting)
+            else:
+                self._guest = Guest(self._life.kernel, where, waiting)
+                self._guest.hurry()
+                await findings.outwait(where, self._guest)
             waiting = self._run_disposers(findings)
         self._end(findings)
 
@@ -273,8 +318,8 @@ class Effect(Part):
 
     def _end(self, findings: Findings) -> None:
         assert self._ending is not None
-        self._work = None
-        self._current = None
+        self._work = self._guest = self._current = None
+        self._is_unwinding = False
         if self.holder is not None:
             self.holder.drop(self)
         self._ending.finish(findings.report())
@@ -299,8 +344,7 @@ class Effect(Part):
         if id(self) in seen:
             return
         seen.add(id(self))
-        if self._work is not None:
-            tasks.add(self._work.task)
+        tasks |= self._tasks()
         if self._own is not None:
             self._own_into(tasks, seen)
         for part in (self._current, *self._parts):
@@ -320,7 +364,3 @@ def _with_result(generator: Generator[Any, None, Any]) -> Generator[Any, None, N
     """Yield what a generator yields and then what it returns."""
     result = yield from generator
     yield result
-
-
-async def _as_coroutine(awaited: Awaitable[None]) -> None:
-    await awaited

@@ -15,12 +15,13 @@ from typing import Any, TypeAlias
 
 from attrs import define, field
 
-from runtime.abort import Cancellations, StrangersCancellationError
-from runtime.containment import attempt_awaited, log_defect, log_failure
-from runtime.errors import PluginError, WouldDeadlockError
+from runtime.containment import log_defect, log_failure
+from runtime.errors import WouldDeadlockError
 from runtime.teardown import LinkFailure, Teardown, TeardownReport
 
-__all__ = ["Ending", "Findings", "Tasks", "Waits", "Work", "attempt_uncut"]
+from .guests import Guest, attempt_uncut
+
+__all__ = ["Ending", "Findings", "Tasks", "Waits", "Work"]
 
 Tasks: TypeAlias = "Collection[asyncio.Task[Any] | None]"
 
@@ -64,22 +65,6 @@ class Work:
         elif (bug := task.exception()) is not None:
             log_defect(bug, self._name)
             self._on_defect(bug)
-
-
-async def attempt_uncut(body: Coroutine[Any, Any, object]) -> Exception | None:
-    """Await and return the failure; a cancellation, whoever made it, is one.
-
-    Clauses: G-47
-    """
-    cancellations = Cancellations(on_stranger=lambda: None)
-    task = asyncio.current_task()
-    cancellations.answered = task.cancelling() if task is not None else 0
-    error = await attempt_awaited(cancellations.settle(body))
-    if isinstance(error, StrangersCancellationError):
-        return PluginError("it was cancelled from outside before it was done")
-    if isinstance(error, PluginError) and isinstance(error.__cause__, asyncio.CancelledError):
-        return PluginError("it awaited something that had been cancelled")
-    return error
 
 
 class Waits:
@@ -156,20 +141,31 @@ class Findings:
         """Return all of it."""
         return TeardownReport(failed=tuple(self.failed), stragglers=tuple(self.stragglers))
 
-    async def outlast(self, link: str, awaited: Awaitable[object]) -> None:
-        """Await a part of this end to its own end and keep what it reports, or how it failed.
+    async def outlast(self, link: str, awaited: Teardown) -> None:
+        """Await a part that has an end of its own and keep what it reports, or how it failed.
 
-        A part that has an end of its own is awaited again when the wait is cancelled; from a
-        coroutine the cancellation is its end.
+        It is awaited again when the wait is cancelled. It has bounds of its own.
         """
         while True:
             error = await attempt_uncut(self._keep(awaited))
             if error is None:
                 return
-            is_over = not isinstance(awaited, Teardown) or awaited.is_done
-            if is_over or isinstance(error, WouldDeadlockError):
+            if awaited.is_done or isinstance(error, WouldDeadlockError):
                 self.fail(link, error)
                 return
+
+    async def outwait(self, link: str, guest: Guest) -> None:
+        """Await a plugin's own part of this end; keep how it failed, or that it was left behind.
+
+        Clauses: G-50
+        """
+        error = await guest.outcome()
+        if guest.is_left:
+            self.stragglers.append(guest.name)
+        elif error is not None:
+            self.fail(link, error)
+        else:
+            self.take(guest.task.result())
 
     async def _keep(self, awaited: Awaitable[object]) -> None:
         self.take(await awaited)

@@ -9,53 +9,28 @@ there is no half-loaded plugin: a dispose during a load waits for the load, and 
 """
 
 from collections.abc import Callable, Coroutine, Generator
-from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from runtime.containment import attempt
 from runtime.errors import CallerError
 from runtime.teardown import Teardown
 
 from .effects import Effect
-from .endings import Ending, Findings, Work, attempt_uncut
+from .endings import Ending, Findings, Work
 from .errors import InactiveError
+from .guests import Guest
 from .lives import Kernel, Life
 from .parts import EffectTree, Part, Setup, tasks_of
 from .plugins import Plugin, checked_config
+from .states import AT_REST, KEEP_CONFIG, FiberState
 
 if TYPE_CHECKING:
     import asyncio
 
     from .services import Provision
 
-__all__ = ["KEEP_CONFIG", "Fiber", "FiberState"]
-
-
-class FiberState(StrEnum):
-    """Where a fiber is in its life."""
-
-    PENDING = "pending"
-    """It waits for a service that it injects."""
-    LOADING = "loading"
-    ACTIVE = "active"
-    UNLOADING = "unloading"
-    DISPOSED = "disposed"
-    FAILED = "failed"
-    """Its load raised, and was undone; a restart tries again."""
-
-
-_AT_REST: Final = frozenset(
-    {FiberState.PENDING, FiberState.ACTIVE, FiberState.DISPOSED, FiberState.FAILED}
-)
-
-
-class _KeepConfig:
-    """The type of `KEEP_CONFIG`."""
-
-
-KEEP_CONFIG: Final = _KeepConfig()
-"""Given to `restart` for the configuration that the fiber has."""
+__all__ = ["Fiber"]
 
 
 class Fiber(Part):
@@ -71,6 +46,7 @@ class Fiber(Part):
         "_defect",
         "_ending",
         "_findings",
+        "_guest",
         "_is_stale",
         "_life",
         "_parent",
@@ -99,6 +75,7 @@ class Fiber(Part):
         self._parent = parent
         self._life: Life | None = None
         self._phase: Work | None = None
+        self._guest: Guest | None = None
         self._wants_load = True
         self._is_stale = False
         self._defect: BaseException | None = None
@@ -172,8 +149,7 @@ class Fiber(Part):
         if id(self) in seen:
             return
         seen.add(id(self))
-        if self._phase is not None:
-            tasks.add(self._phase.task)
+        tasks |= self._tasks()
         if self._life is not None:
             for part in self._life.effects:
                 part.gather_tasks(tasks, seen)
@@ -181,7 +157,11 @@ class Fiber(Part):
     def _tasks_before_rest(self) -> "set[asyncio.Task[Any] | None]":
         if self.state is FiberState.UNLOADING:
             return tasks_of(self)
-        return {self._phase.task} if self._phase is not None else set()
+        parts = self._life.effects if self._life is not None else ()
+        return self._tasks().union(*(part.set_up_tasks() for part in parts))
+
+    def _tasks(self) -> "set[asyncio.Task[Any] | None]":
+        return {each.task for each in (self._phase, self._guest) if each is not None}
 
     def __await__(self) -> Generator[Any, None, FiberState]:
         """Wait until no load and no unload is under way, and return the state.
@@ -194,7 +174,7 @@ class Fiber(Part):
 
         Clauses: G-19 G-41
         """
-        while self.state not in _AT_REST:
+        while self.state not in AT_REST:
             if self._defect is not None:
                 raise self._defect
             with self.kernel.waits.noted(f"fiber {self.name}", self._tasks_before_rest):
@@ -212,12 +192,14 @@ class Fiber(Part):
         """Unload it for good, now, and return the end, the same one for every caller.
 
         When this returns nothing can be registered any more and no listener of it is called; the
-        disposers run in a task. A load that is under way is awaited first.
+        disposers run in a task. A load that is under way is awaited first. Everything of the
+        plugin that has to be awaited on the way has `Limits.unload_grace_s`; what takes longer is
+        left behind, and named in the report.
 
         Raises:
             CallerError: called from another thread than the loop's.
 
-        Clauses: G-21 G-22 G-35
+        Clauses: G-21 G-22 G-35 G-50 G-51
         """
         if self._ending is None:
             self.kernel.check_thread(f"dispose of plugin {self.name}")
@@ -265,11 +247,13 @@ class Fiber(Part):
 
     def advance(self) -> None:
         """Do the next thing that has to be done, unless a phase is under way."""
-        if self._phase is not None or self.state is FiberState.DISPOSED:
-            return
         life = self._life
+        if self._phase is not None or self.state is FiberState.DISPOSED:
+            if life is not None and self.is_loading and self._must_go(life):
+                self._hurry(life)
+            return
         if life is not None:
-            if self._ending is not None or self._is_stale or not life.is_intact:
+            if self._must_go(life):
                 self._begin(FiberState.UNLOADING, self._unload)
                 life.close()
             else:
@@ -284,6 +268,14 @@ class Fiber(Part):
         else:
             self._live()
             self._begin(FiberState.LOADING, self._load)
+
+    def _hurry(self, life: Life) -> None:
+        life.hurry()
+        if self._guest is not None:
+            self._guest.hurry()
+
+    def _must_go(self, life: Life) -> bool:
+        return self._ending is not None or self._is_stale or not life.is_intact
 
     def _may_load(self) -> bool:
         # Its parent has begun to unload and will dispose it in a moment.
@@ -357,7 +349,13 @@ class Fiber(Part):
         self.error = None
 
     async def _load(self, life: Life) -> None:
-        error = await attempt_uncut(self._apply(life))
+        self._guest = guest = Guest(self.kernel, f"load of plugin {self.name}", self._apply(life))
+        if self._must_go(life):
+            self._hurry(life)
+        error = await guest.outcome()
+        self._guest = None
+        if guest.is_left:
+            self._leave_behind(guest, life)
         if error is not None:
             self.state = FiberState.UNLOADING
             life.close()
@@ -365,9 +363,14 @@ class Fiber(Part):
             life.log_failures_but(error)
             self._fail(error)
 
+    def _leave_behind(self, guest: Guest, life: Life) -> None:
+        self._findings.stragglers.append(guest.name)
+        if life.body is not None:
+            life.body.abandon()
+
     async def _apply(self, life: Life) -> None:
         context = self.kernel.make_context(life, self.name)
-        body = Effect(life, "apply")
+        life.body = body = Effect(life, "apply")
         rest = body.begin(cast("Setup", partial(self.plugin.apply, context, self._config)))
         if rest is not None:
             await rest

@@ -19,6 +19,7 @@ from runtime.teardown import TeardownReport
 
 from .endings import Findings, Waits
 from .errors import InactiveError, NotInjectedError
+from .guests import Stragglers
 from .interceptors import Channels
 from .parts import Part
 from .services import Provision, Services
@@ -40,6 +41,7 @@ class Kernel:
     channels: Channels = field(init=False)
     services: Services = field(factory=Services, init=False)
     waits: Waits = field(factory=Waits, init=False)
+    stragglers: Stragglers = field(factory=Stragglers, init=False)
     thread: int = field(factory=thread_id, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -64,8 +66,11 @@ class Life:
 
     __slots__ = (
         "_failures",
+        "_findings",
+        "body",
         "effects",
         "fiber",
+        "is_hurried",
         "is_open",
         "kernel",
         "parent",
@@ -87,11 +92,16 @@ class Life:
         self.resolved = resolved
         """The services it was loaded with."""
         self.provided: dict[str, Provision] = {}
+        self.body: Effect | None = None
+        """What the plugin itself sets up and gives back."""
         self.effects: dict[Part, None] = {}
         self.setting_up: dict[Effect, None] = {}
         self.is_open = True
         """Whether anything may still be registered, and whether its listeners are called."""
+        self.is_hurried = False
+        """Whether its load has to be undone, and so gets a grace and no more."""
         self._failures: list[Exception] = []
+        self._findings = Findings()
 
     @property
     def is_active(self) -> bool:
@@ -114,8 +124,8 @@ class Life:
         """
         self.kernel.check_thread(what)
         if not self.is_open:
-            is_current = self.fiber.is_current(self)
-            state = self.fiber.state.value if is_current else "over; it was loaded anew since"
+            is_anew = self.fiber.current_life() not in (self, None)
+            state = "not what it was: it has been loaded anew" if is_anew else self.fiber.state
             raise InactiveError(
                 f"{what} refused: plugin {self.fiber.name} is {state}; "
                 "register it from the context of an active plugin"
@@ -182,7 +192,21 @@ class Life:
             if failure is not error:
                 log_failure(failure, f"plugin {self.fiber.name}, set-up")
 
+    def rolled_back(self, findings: Findings) -> None:
+        """Keep what could not be undone of a load that failed, for the report of its end."""
+        if self.fiber.is_loading:
+            self._findings.take(findings.report())
+
     # -- The end -----------------------------------------------------------------------------------
+
+    def hurry(self) -> None:
+        """Let the grace begin of everything that is still set up: the load is not wanted any more.
+
+        Clauses: G-51
+        """
+        self.is_hurried = True
+        for part in tuple(self.effects):
+            part.hurry()
 
     def close(self) -> None:
         """Accept nothing any more, silence the listeners, and let what is provided depart."""
@@ -195,7 +219,7 @@ class Life:
 
         Clauses: G-03 G-08
         """
-        findings = Findings()
+        findings = self._findings
         endings = [(part.name, part.dispose()) for part in reversed(tuple(self.effects))]
         for name, ending in endings:
             await findings.outlast(f"{self.fiber.name}, {name}", ending)

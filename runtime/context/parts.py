@@ -79,6 +79,13 @@ class Part:
     def gather_tasks(self, tasks: "set[asyncio.Task[Any] | None]", seen: set[int]) -> None:
         """Add the tasks that its end waits for."""
 
+    def set_up_tasks(self) -> "set[asyncio.Task[Any] | None]":
+        """Return the tasks that set it up, for which a load waits."""
+        return set()
+
+    def hurry(self) -> None:
+        """Let the grace of its set-up begin, if it is still set up."""
+
 
 class Call(Part):
     """A plain disposer, or the end of something that is owned elsewhere."""

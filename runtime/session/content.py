@@ -24,6 +24,7 @@ from .frozen import (
 )
 
 __all__ = [
+    "BLOCK_STRINGS",
     "INTEGER_MAX",
     "MEASURES",
     "USER_SOURCE",
@@ -85,17 +86,17 @@ def check_blocks(content: Sequence[Any], path: str) -> None:
         if type(kind) is not str:
             expected = "must be a string that says what the block is"
             raise refused(f"{path}[{index}].type", expected, kind)
-        for name in _BLOCK_STRINGS.get(kind, ()):
+        for name in BLOCK_STRINGS.get(kind, ()):
             if type(block.get(name)) is not str:
                 raise refused(f"{path}[{index}].{name}", "must be a string", block.get(name))
 
 
-# What a block of ours holds; a block of another type belongs to the plugin that named it.
-_BLOCK_STRINGS: Final = {
+BLOCK_STRINGS: Final = {
     "text": ("text",),
     "reasoning": ("text",),
     "tool-call": ("call_id", "name", "arguments"),
 }
+"""The strings in each block of ours; a block of another type is of the plugin that named it."""
 
 
 def accept_source(value: object, *, limits: Limits = DEFAULT_LIMITS) -> FrozenObject:

@@ -18,6 +18,7 @@ from typing import Literal, overload
 from attrs import frozen
 
 from runtime.errors import InvalidRecordError
+from runtime.limits import ANY_SIZE
 
 from .content import Block, FrozenObject, freeze_json, text_of
 from .records import RECORD_TYPES, Placement, Record
@@ -155,7 +156,7 @@ def _message_of(record: Record) -> Message | None:
                 "content": data["content"],
                 "is_error": data["is_error"],
             }
-            return Message("user", freeze_json([result], what=record.type), seqs)
+            return Message("user", _frozen([result], record), seqs)
         case "steering/message":
             return _enveloped("steering", record)
         case "context/message":
@@ -170,8 +171,14 @@ def _enveloped(name: str, record: Record) -> Message:
     kind = escape(str(record.data["source"].get("kind", "unknown")))
     opening = {"type": "text", "text": f'<{name} source="{kind}">\n'}
     closing = {"type": "text", "text": f"\n</{name}>"}
-    content = freeze_json([opening, *record.data["content"], closing], what=record.type)
+    content = _frozen([opening, *record.data["content"], closing], record)
     return Message("user", content, (record.seq,))
+
+
+def _frozen(content: list[object], record: Record) -> tuple[Block, ...]:
+    # What is in the log was measured when it came, and must not be too large to be read.
+    frozen: tuple[Block, ...] = freeze_json(content, what=record.type, limits=ANY_SIZE)
+    return frozen
 
 
 def check_placement(type_name: str, placement: object) -> Placement | None:
@@ -217,7 +224,7 @@ def check_sources(
     """Check and copy the seqs that a message was made from.
 
     Raises:
-        InvalidRecordError: they are empty, repeated or not earlier, or this is no message.
+        InvalidRecordError: they are no list, empty, repeated or not earlier, or this is no message.
 
     Clauses: D-11 D-13 D-14
     """
@@ -225,6 +232,8 @@ def check_sources(
         return None
     if placement is None:
         raise InvalidRecordError(f"{type_name} is no message and must not carry sources")
+    if not isinstance(sources, list | tuple):
+        raise InvalidRecordError(f"{type_name}: sources must be a list of seqs of earlier records")
     copied = tuple(sources)
     if not copied:
         raise InvalidRecordError(f"{type_name}: sources must not be empty; leave them out")

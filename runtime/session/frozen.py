@@ -103,7 +103,7 @@ Json: TypeAlias = "bool | int | float | str | FrozenList | FrozenObject | None"
 """A JSON value in its frozen form."""
 
 
-def thaw(value: Any) -> Any:  # noqa: ANN401 - any JSON
+def thaw(value: Any) -> Any:  # noqa: ANN401  # any JSON
     """Return a copy made of plain dicts and lists, which the caller may change."""
     # Recursion is safe here: what is frozen is never deeper than the limit of nesting.
     if isinstance(value, FrozenObject):
@@ -113,7 +113,7 @@ def thaw(value: Any) -> Any:  # noqa: ANN401 - any JSON
     return value
 
 
-def freeze_json(value: object, *, what: str, limits: Limits = DEFAULT_LIMITS) -> Any:  # noqa: ANN401 - any JSON
+def freeze_json(value: object, *, what: str, limits: Limits = DEFAULT_LIMITS) -> Any:  # noqa: ANN401  # any JSON
     """Check, measure and freeze a JSON value in one walk.
 
     Args:
@@ -145,7 +145,7 @@ def freeze_json(value: object, *, what: str, limits: Limits = DEFAULT_LIMITS) ->
     return value
 
 
-def _freeze_flat(value: Any, limits: Limits) -> tuple[Any, int] | None:  # noqa: ANN401 - any JSON
+def _freeze_flat(value: Any, limits: Limits) -> tuple[Any, int] | None:  # noqa: ANN401  # any JSON
     if type(value) is dict:
         built = _freeze_strings(value)
         return None if built is None else (built, built.weight)
@@ -181,7 +181,7 @@ _ONLY_STRINGS: Final = {str}
 _Frame: TypeAlias = tuple[Iterator[tuple[Any, Any]], Any, Any, int, object]
 
 
-def _freeze_container(source: Any, what: str, limits: Limits) -> tuple[Any, int]:  # noqa: ANN401 - any JSON
+def _freeze_container(source: Any, what: str, limits: Limits) -> tuple[Any, int]:  # noqa: ANN401  # any JSON
     frames: list[_Frame] = []
     key: Any = None
     place: Any = None
@@ -189,7 +189,7 @@ def _freeze_container(source: Any, what: str, limits: Limits) -> tuple[Any, int]
     try:
         entries, built, size = _open(source, size)
         while True:
-            for key, child in entries:  # noqa: B007 - where it is, for an error
+            for key, child in entries:  # noqa: B007  # where it is, for an error
                 kind = type(child)
                 if kind is str and child.isascii():
                     size += len(child) + _ENTRY_BYTES
@@ -240,7 +240,7 @@ def _path(what: str, frames: list[_Frame], place: object, key: object) -> str:
     return what + "".join(_step(step) for step in steps if step is not None)
 
 
-def _open(source: Any, size: int) -> tuple[Iterator[tuple[Any, Any]], Any, int]:  # noqa: ANN401 - any JSON
+def _open(source: Any, size: int) -> tuple[Iterator[tuple[Any, Any]], Any, int]:  # noqa: ANN401  # any JSON
     """Return a container's entries, its copy to be completed, and the size with its names."""
     if type(source) is list:
         return iter(enumerate(source)), list(source), size + 2
@@ -251,7 +251,7 @@ def _open(source: Any, size: int) -> tuple[Iterator[tuple[Any, Any]], Any, int]:
     return iter(source.items()), FrozenObject(source), size + 2
 
 
-def _put(built: Any, place: Any, finished: Any) -> None:  # noqa: ANN401 - any JSON
+def _put(built: Any, place: Any, finished: Any) -> None:  # noqa: ANN401  # any JSON
     if type(built) is list:
         built[place] = finished
     else:
@@ -349,5 +349,5 @@ def _step(step: object) -> str:
     return f".{step}" if str(step).isidentifier() else f"[{step!a}]"
 
 
-def _refreeze(value: Any) -> Any:  # noqa: ANN401 - any JSON
+def _refreeze(value: Any) -> Any:  # noqa: ANN401  # any JSON
     return freeze_json(value, what="copy")

@@ -236,7 +236,7 @@ class SessionLog:
             self._check_replacement(type_name, place["replace"], sources)
         # The system's clock may be set back; the order of a log may not.
         now_ms = self._clock.now_ms()
-        if now_ms > self._time_ms:  # noqa: PLR1730 - a third of the cost of calling max()
+        if now_ms > self._time_ms:  # noqa: PLR1730  # a third of the cost of calling max()
             self._time_ms = now_ms
         return Record(seq, self._time_ms, type_name, frozen_data, place, sources)
 
@@ -327,7 +327,7 @@ class Session:
         Each follower has its own place in the log, so a slow one misses nothing and delays nobody.
         The iteration ends when the session is detached and its last record was given out.
         """
-        return self.__log._follow(after)  # noqa: SLF001 - the two faces of one log
+        return self.__log._follow(after)  # noqa: SLF001  # the two faces of one log
 
     def __repr__(self) -> str:
         return f"Session({self.id!r}, {len(self.events)} records)"

@@ -27,7 +27,7 @@ from .content import (
     freeze_json,
     too_large,
 )
-from .record_types import ENDINGS, RECORD_TYPES, Field, RecordType
+from .record_types import ENDINGS, NAMESPACES, RECORD_TYPES, Field, RecordType
 
 __all__ = [
     "ENDINGS",
@@ -48,8 +48,6 @@ Placement: TypeAlias = Literal["append"] | FrozenObject
 _INTEGER_BYTES: Final = 8
 
 _FROZEN: Final[dict[type, type]] = {dict: FrozenObject, list: FrozenList}
-
-_OUR_NAMESPACES: Final = frozenset(name.partition("/")[0] for name in RECORD_TYPES)
 
 
 @frozen
@@ -120,7 +118,7 @@ def _freeze_fields(declared: RecordType, data: dict[str, Any], limits: Limits) -
     for name, value in data.items():
         expected = classes.get(name)
         if type(value) is not expected or type(name) is not str:
-            value = _freeze_field(declared, name, value, limits)  # noqa: PLW2901 - its frozen form
+            value = _freeze_field(declared, name, value, limits)  # noqa: PLW2901  # its frozen form
             dict.__setitem__(frozen_data, name, value)
         # Nearly all fields are one of these; looking up how to measure them costs more than this.
         if expected is int and 0 <= value <= INTEGER_MAX:
@@ -138,7 +136,7 @@ def _freeze_fields(declared: RecordType, data: dict[str, Any], limits: Limits) -
     return frozen_data
 
 
-def _freeze_field(declared: RecordType, name: object, value: object, limits: Limits) -> Any:  # noqa: ANN401 - any JSON
+def _freeze_field(declared: RecordType, name: object, value: object, limits: Limits) -> Any:  # noqa: ANN401  # any JSON
     expected = declared.classes.get(name) if type(name) is str else None
     if expected is None or _FROZEN.get(type(value)) is not expected:
         raise _misfit(declared, name, value)
@@ -152,7 +150,7 @@ def _measure_field(declared: RecordType, name: str, value: object) -> int:
         raise InvalidContentError(f"{declared.name}.{name} {unfit}") from None
 
 
-def _check_value(path: str, declared: Field, value: Any) -> None:  # noqa: ANN401 - any JSON
+def _check_value(path: str, declared: Field, value: Any) -> None:  # noqa: ANN401  # any JSON
     if declared.kind == "array":
         check_blocks(value, path)
     elif value not in declared.choices:
@@ -174,7 +172,7 @@ def _check_plugin_type(type_name: str) -> None:
         raise InvalidRecordError(
             f"{type_name!a} is no type of record; a plugin names its own like vendor/name"
         )
-    if vendor in _OUR_NAMESPACES:
+    if vendor in NAMESPACES:
         raise InvalidRecordError(
             f"{type_name} is not declared, and {vendor}/ belongs to the runtime; "
             "a plugin uses a namespace of its own"

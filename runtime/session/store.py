@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable
 from pathlib import PurePath
 
-from runtime.errors import CallerError, DuplicateIdError
+from runtime.errors import CallerError, DuplicateIdError, InvalidRecordError
 from runtime.limits import Limits
 from runtime.ports import Clock
 
+from .content import freeze_json
 from .log import Session, SessionHeader, SessionLog
 from .records import Record
 
@@ -31,6 +32,7 @@ class Sessions:
         self._clock = clock
         self._limits = limits
         self._logs: dict[str, SessionLog] = {}
+        self._reserved: dict[str, object] = {}
 
     def get(self, session_id: str) -> Session | None:
         """Return a live session, or None."""
@@ -40,6 +42,23 @@ class Sessions:
     def list(self) -> tuple[Session, ...]:
         """Return the live sessions in order of creation."""
         return tuple(log.session for log in self._logs.values())
+
+    def reserve(self, session_id: str) -> Callable[[], None]:
+        """Keep an id free while a session is loaded, and return what ends that.
+
+        Raises:
+            DuplicateIdError: a live session has this id, or it is reserved.
+
+        Clauses: E-23 F-07 F-08
+        """
+        self._refuse_taken(session_id)
+        self._reserved[session_id] = holder = object()
+
+        def free() -> None:
+            if self._reserved.get(session_id) is holder:
+                del self._reserved[session_id]
+
+        return free
 
     def prepare(
         self,
@@ -52,14 +71,18 @@ class Sessions:
         """Check and build a session without entering it.
 
         Raises:
-            DuplicateIdError: a live session has this id.
-            CallerError: `cwd` is not an absolute path.
+            DuplicateIdError: a live session has this id, or one is being loaded under it.
+            CallerError: the id, `cwd` or `parent` is no text, or `cwd` is not an absolute path.
             InvalidRecordError: the seed is no log.
+
+        Clauses: D-33 D-34
         """
+        for name, value in (("id", session_id), ("cwd", cwd), ("parent", parent)):
+            _check_name(session_id, name, value)
         self._refuse_taken(session_id)
         if cwd is not None and not PurePath(cwd).is_absolute():
             raise CallerError(f"session {session_id!r} refused: cwd {cwd!r} is not absolute")
-        records = tuple(seed)
+        records = _as_records(session_id, seed)
         header = SessionHeader(
             id=session_id,
             created_ms=self._clock.now_ms(),
@@ -67,13 +90,26 @@ class Sessions:
             parent=parent,
             seed_length=len(records),
         )
+        return self.rebuild(header, records)
+
+    def rebuild(self, header: SessionHeader, records: Iterable[Record]) -> SessionLog:
+        """Build a session that is known already, without entering it; looks at no live session.
+
+        Raises:
+            InvalidRecordError: the records are no log.
+            InvalidContentError: the data of one could not have been appended.
+
+        Clauses: D-31 F-12
+        """
         return SessionLog(header, clock=self._clock, limits=self._limits, seed=records)
 
     def enter(self, log: SessionLog) -> Callable[[], None]:
         """Put a prepared session into the store and return what takes exactly it out again.
 
         Raises:
-            DuplicateIdError: meanwhile a session with this id came alive.
+            DuplicateIdError: meanwhile a session with this id came alive, or is being loaded.
+
+        Clauses: D-35
         """
         session_id = log.session.header.id
         self._refuse_taken(session_id)
@@ -88,7 +124,10 @@ class Sessions:
         return detach
 
     def announce(self, log: SessionLog) -> None:
-        """Announce `session/created`."""
+        """Announce `session/created`.
+
+        Clauses: D-36
+        """
         self._tell(log.session)
 
     def _refuse_taken(self, session_id: str) -> None:
@@ -97,3 +136,33 @@ class Sessions:
                 f"session {session_id!r} refused: a live agent works on it; "
                 "dispose that agent first, or choose another session id"
             )
+        if session_id in self._reserved:
+            raise DuplicateIdError(
+                f"session {session_id!r} refused: it is being resumed; "
+                "use the agent that comes of it, or choose another session id"
+            )
+
+
+def _check_name(session_id: object, name: str, value: object) -> None:
+    """Refuse what could not be told to a file or a terminal.
+
+    Clauses: D-33 D-62
+    """
+    if value is None and name != "id":
+        return
+    if type(value) is not str or not value:
+        raise CallerError(f"session {session_id!r} refused: its {name} is {value!r}, not a text")
+    freeze_json(value, what=f"the {name} of session {session_id!r}")
+
+
+def _as_records(session_id: str, seed: object) -> tuple[Record, ...]:
+    if not isinstance(seed, Iterable):
+        raise CallerError(f"session {session_id!r} refused: its seed is {seed!r}, no records")
+    records = tuple(seed)
+    for index, record in enumerate(records):
+        if not isinstance(record, Record):
+            kind = type(record).__name__
+            raise InvalidRecordError(
+                f"session {session_id!r} refused: seed record {index} is a {kind}, no record"
+            )
+    return records

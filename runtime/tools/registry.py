@@ -32,7 +32,7 @@ class ToolsChanged:
 TOOLS_CHANGED: Announcement[ToolsChanged] = Announcement("tools/changed")
 
 
-@frozen(eq=False)
+@frozen(kw_only=True, eq=False)
 class _Entry:
     tool: Tool
     owner: str
@@ -68,7 +68,7 @@ class ToolRegistry:
 
         def enter() -> Iterator[Disposer]:
             self._check_free(tool.name)
-            self._entries[tool.name] = _Entry(tool, context.fiber.name)
+            self._entries[tool.name] = _Entry(tool=tool, owner=context.fiber.name)
             yield leave
             self._changed(context, tool, is_registered=True)
 

@@ -12,11 +12,9 @@ from attrs import Attribute, field, frozen
 
 from runtime.containment import attempt, render_error
 from runtime.errors import CallerError, InvalidContentError, LifecycleError
-from runtime.limits import DEFAULT_LIMITS, Limits
+from runtime.limits import ANY_SIZE, DEFAULT_LIMITS, Limits
 from runtime.session.content import Block, FrozenList, FrozenObject, check_blocks, freeze_json
 from runtime.session.records import check_fits
-
-from .arguments import ANY_SIZE
 
 __all__ = [
     "ToolErrorInfo",

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from inspect import iscoroutinefunction
 from typing import Any, Final
 
 from attrs import Attribute, field, frozen
@@ -11,7 +12,7 @@ from runtime.model import AbortSignalLike
 from runtime.session.content import FrozenObject, freeze_json
 from runtime.session.log import Session
 
-from .arguments import ArgumentChecker
+from .schema import SchemaChecker
 
 __all__ = ["Tool", "ToolUse"]
 
@@ -67,9 +68,15 @@ def _is_flag(tool: "Tool", attribute: "Attribute[bool]", value: object) -> None:
         raise _refused(tool, f"{attribute.name} must be True or False, not {_quoted(value)}")
 
 
-def _is_callable(tool: "Tool", attribute: "Attribute[Any]", value: object) -> None:
-    if not callable(value) and not (attribute.name == "present" and value is None):
-        raise _refused(tool, f"{attribute.name} must be a function, not {_quoted(value)}")
+def _is_body(tool: "Tool", _attribute: object, value: Any) -> None:  # noqa: ANN401  # checked here
+    if not callable(value):
+        raise _refused(tool, f"execute must be a function, not {_quoted(value)}")
+
+
+def _is_presenter(tool: "Tool", _attribute: object, value: Any) -> None:  # noqa: ANN401  # checked here
+    # Whoever shows a call to people does not wait.
+    if value is not None and (not callable(value) or iscoroutinefunction(value)):
+        raise _refused(tool, f"present must be a plain function or None, not {_quoted(value)}")
 
 
 @frozen(kw_only=True, eq=False)
@@ -88,7 +95,7 @@ class Tool:
     """What it does, for the model."""
     parameters: FrozenObject = field(converter=_checked_parameters, repr=False)
     """The JSON Schema of its arguments, an object; given as plain JSON, kept frozen."""
-    execute: Callable[[Any, ToolUse], object] = field(validator=_is_callable, repr=False)
+    execute: Callable[[Any, ToolUse], object] = field(validator=_is_body, repr=False)
     """The body: is given the parsed arguments and the use; its result is awaited if it can be."""
     cooperative: bool = field(default=False, validator=_is_flag)
     """Whether a cancellation passes through the body at once; claim it only where a test proves it.
@@ -101,7 +108,7 @@ class Tool:
     Clauses: K-11
     """
     present: Callable[[Any, FrozenObject | None], object] | None = field(
-        default=None, validator=_is_callable, repr=False
+        default=None, validator=_is_presenter, repr=False
     )
     """Shows a call to people: is given the arguments and, behind the result, its `meta`.
 
@@ -111,7 +118,7 @@ class Tool:
     """
     schema: FrozenObject = field(init=False, repr=False)
     """What a model is told: exactly name, description and parameters."""
-    checker: ArgumentChecker | None = field(init=False, repr=False)
+    checker: SchemaChecker | None = field(init=False, repr=False)
     """Checks arguments; None for a raw tool."""
 
     @schema.default
@@ -125,11 +132,11 @@ class Tool:
         return frozen_told
 
     @checker.default
-    def _check_of_the_schema(self) -> ArgumentChecker | None:
+    def _check_of_the_schema(self) -> SchemaChecker | None:
         if self.is_raw:
             return None
         try:
-            return ArgumentChecker(self.parameters)
+            return SchemaChecker(self.parameters)
         except CallerError as error:
             raise _refused(self, str(error)) from error
 

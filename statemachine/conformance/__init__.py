@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has that name
+def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever has that name
     if name != "lifecycle_suite":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from statemachine.conformance.suite.suite import lifecycle_suite  # noqa: PLC0415  # only whoever asks for it needs the extra

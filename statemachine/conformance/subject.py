@@ -22,6 +22,7 @@ from statemachine.conformance.stage.stage import Stage
 __all__ = [
     "Dropped",
     "Injects",
+    "Intercepts",
     "Listens",
     "MakeSubject",
     "Observation",
@@ -44,6 +45,8 @@ class Offer(StrEnum):
     """Every flush waits at a gate named `flush`."""
     LISTEN = "listen"
     """`on(point, call)`: act from inside a synchronous listener."""
+    INTERCEPT = "intercept"
+    """`intercept(seam)`: whoever is asked next at that seam of a turn waits at a gate."""
     PERSIST = "persist"
     """`stored(session)`: what has been made durable."""
     CRASH = "crash"
@@ -158,6 +161,24 @@ class Listens(Protocol):
 
     def on(self, point: str, call: Callable[[str], None]) -> Callable[[], None]:
         """Call with the agent's id at that point; return what stops it."""
+        ...
+
+
+@runtime_checkable
+class Intercepts(Protocol):
+    """What `INTERCEPT` adds.
+
+    Seams: `prompt/submit`, `system/assemble`, `step/prepare`, `model/request`, `step/result`,
+    `tool/before`, `tool/body`, `tool/after`, `turn/continue`. The gates have the names of the
+    seams and an outcome `ok`, which changes nothing; others are `error`, and where it can be said
+    `block`, `deny`, `ask`, `reject`, `stop` and `continue`.
+    """
+
+    def intercept(self, seam: str, call: Callable[[str], None] | None = None) -> None:
+        """Let the next one who is asked there wait at a gate.
+
+        If `call` is given, it is called with the agent's id before that, from inside.
+        """
         ...
 
 

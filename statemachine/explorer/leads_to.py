@@ -22,7 +22,7 @@ from .story import Counterexample, told
 __all__ = ["leads_to"]
 
 
-def leads_to(  # noqa: PLR0913 - the parts of one question
+def leads_to(  # noqa: PLR0913  # the parts of one question
     exploration: Exploration,
     from_: Callable[[Shape], bool],
     to: Callable[[Shape], bool],

@@ -392,7 +392,7 @@ _DOES: Final[dict[Command, Callable[[_Work], None]]] = {
 """The commands that touch contents."""
 
 
-def require(claim: str, holds: bool, what: str) -> None:  # noqa: FBT001 - a condition, as of assert
+def require(claim: str, holds: bool, what: str) -> None:  # noqa: FBT001  # a condition, as of assert
     """Raise unless the claim holds here."""
     if not holds:
         raise BrokenClaimError(claim, what)

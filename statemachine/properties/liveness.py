@@ -230,7 +230,7 @@ def _has_no_queued(shape: Shape) -> bool:
     return not shape.has_queued
 
 
-def _eventually(  # noqa: PLR0913, PLR0917 - the columns of a declaration
+def _eventually(  # noqa: PLR0913, PLR0917  # the columns of a declaration
     name: str,
     statement: str,
     from_: Callable[[Shape], bool],

@@ -1,1 +1,1 @@
-"""What a turn costs and what an idle agent weighs, as ratios of one run on one machine."""
+"""What an agent costs and whether that grows, as ratios of one run on one machine."""

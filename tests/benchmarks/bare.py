@@ -9,7 +9,7 @@ from typing import Any
 
 from .measure import now_ns
 
-__all__ = ["BareAgent", "process"]
+__all__ = ["BareAgent", "live", "process", "stop"]
 
 
 class BareAgent:
@@ -62,4 +62,30 @@ async def process(items: int) -> int:
     worker.cancel()
     await asyncio.wait((worker,))
     assert len(log) == 6 * items
+    return took
+
+
+async def live(items: int) -> int:
+    """Start a worker for each item, let it process the item, and stop it."""
+    began = now_ns()
+    for _ in range(items):
+        queue: asyncio.Queue[str] = asyncio.Queue()
+        worker = asyncio.create_task(_work(queue, []))
+        queue.put_nowait("hi")
+        await queue.join()
+        worker.cancel()
+        await asyncio.wait((worker,))
+    return now_ns() - began
+
+
+async def stop(items: int) -> int:
+    """Cancel a task that waits for ever, and wait until it has ended; only that is timed."""
+    took = 0
+    for _ in range(items):
+        waits = asyncio.create_task(asyncio.Event().wait())
+        await asyncio.sleep(0)
+        began = now_ns()
+        waits.cancel()
+        await asyncio.wait((waits,))
+        took += now_ns() - began
     return took

@@ -22,11 +22,12 @@ from attrs import evolve, frozen
 from runtime.abort import Cancellations
 from runtime.agent import LiveAgent, offer
 from runtime.core import AgentOptions, Core, Surroundings
-from runtime.driver import VISITS, drive
+from runtime.driver import drive
 from runtime.outbox import Outbox
 from runtime.session.content import USER_SOURCE, accept_content
 from runtime.session.log import SessionHeader, SessionLog
 from runtime.turn import AcceptedMessage, Offer
+from runtime.visits import VISITS
 from statemachine import Decision, Input, Shape, Window
 
 from .measure import Contender, Sample, now_ns
@@ -105,7 +106,7 @@ async def _turn(core: Core) -> None:
     await core.face.when_idle()
 
 
-def _core(around: Any, log: Any) -> Core:  # noqa: ANN401 - the real ones or their stand-ins
+def _core(around: Any, log: Any) -> Core:  # noqa: ANN401  # the real ones or their stand-ins
     core = Core("watched", log, AgentOptions(model=MODEL), around)
     LiveAgent(core)
     return core
@@ -183,7 +184,7 @@ class _Parts:
             for type_name, data, options in turn:
                 log.append(type_name, data, **options)
                 if type_name == "step/start":
-                    log.history  # noqa: B018 - it is kept up to date when it is read
+                    log.history  # noqa: B018  # it is kept up to date when it is read
         yield
 
     def decide(self, _items: int) -> Iterator[None]:
@@ -227,6 +228,7 @@ class _Parts:
     def stream(self, _items: int) -> Iterator[None]:
         core = self._canned_core(self.seen.path[:1])
         core.turn.model = core.find_model()
+        VISITS[Window.REQUEST](core)
         cancellations = Cancellations(on_stranger=_overlook)
         visit = VISITS[Window.STREAM]
         while True:
@@ -296,7 +298,7 @@ async def _complete(waiter: "asyncio.Future[None]") -> None:
     waiter.set_result(None)
 
 
-def _finish(body: Any) -> None:  # noqa: ANN401 - a coroutine
+def _finish(body: Any) -> None:  # noqa: ANN401  # a coroutine
     """Run a coroutine that waits for nobody to its end."""
     try:
         body.send(None)

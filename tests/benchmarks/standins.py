@@ -16,12 +16,12 @@ __all__ = ["BlankLog", "CannedMachine", "StillLoop", "WatchedLog"]
 class WatchedLog(SessionLog):
     """A log that writes down how it was called."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - passed on
+    def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401  # passed on
         """See `SessionLog`."""
         super().__init__(*arguments, **options)
         self.appends: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
 
-    def append(self, type_name: str, data: Any, **options: Any) -> Any:  # noqa: ANN401 - passed on
+    def append(self, type_name: str, data: Any, **options: Any) -> Any:  # noqa: ANN401  # passed on
         """See `SessionLog`."""
         self.appends.append((type_name, dict(data), options))
         return super().append(type_name, data, **options)
@@ -53,7 +53,7 @@ class StillLoop:
         """Make a real future."""
         return self.loop.create_future()
 
-    def create_task(self, _body: object, *, name: str) -> "StillLoop":  # noqa: ARG002 - as asyncio's
+    def create_task(self, _body: object, *, name: str) -> "StillLoop":  # noqa: ARG002  # as asyncio's
         """Start nothing."""
         return self
 

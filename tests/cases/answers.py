@@ -20,9 +20,9 @@ HELD: Final = ("held",)
 class CaseModel:
     """A model that answers each prompt as its case says.
 
-    `answers` maps a prompt to the outcomes of its gates, one after the other; every `ok` is a piece
-    of text, `error` raises, `call` asks for a tool. A prompt in `stubborn` swallows every
-    cancellation, and its gate waits on.
+    `answers` maps a prompt, or `A in step 1`, to the outcomes of its gates, one after the other;
+    every `ok` is a piece of text, `error` raises, `call` asks for the tool `nothing`. A prompt in
+    `stubborn` swallows every cancellation, and its gate waits on.
     """
 
     stage: Stage
@@ -44,12 +44,16 @@ class CaseModel:
         prompt = last_user_text(request.messages)
         self.asked.append(request)
         self.on_call(prompt, request.agent_id)
-        for outcome in self.answers.get(prompt, ("ok",)):
+        default = self.answers.get(prompt, ("ok",))
+        for number, outcome in enumerate(
+            self.answers.get(f"{prompt} in step {request.step}", default), start=1
+        ):
             await self._until(prompt, outcome)
             if outcome == "error":
                 raise ModelError(f"no answer to {prompt}")
             if outcome == "call":
-                yield ToolCallDelta(f"call-{request.turn}-{request.step}", "nothing", "{}")
+                call_id = f"call-{request.turn}-{request.step}-{number}"
+                yield ToolCallDelta(call_id, "nothing", "{}")
             else:
                 yield TextDelta(f"<{prompt}>")
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from attrs import evolve
 
-from runtime import driver, obey, roster
+from runtime import obey, roster, streaming, visits
 from runtime.abort import AbortAuthority, Grace
 from runtime.core import Core
 from runtime.handle import AgentHandle
@@ -14,8 +14,9 @@ from runtime.session.content import freeze_json
 from runtime.teardown import Teardown
 from runtime.turn import Context, Offer, Stop
 from statemachine import Command, Decision, Input, Queues, Shape, Window
+from tests.mutants.planting import remove
 
-from .planting import change, fault
+from .planting import fault, use
 from .row_faults import BEFORE_A_STEP
 
 if TYPE_CHECKING:
@@ -118,15 +119,19 @@ def reason_lost(patch: pytest.MonkeyPatch) -> None:
 def nobody_is_interrupted(patch: pytest.MonkeyPatch) -> None:
     """A step opens behind a stop, its model is asked, and its stream runs to the end."""
     chosen = (Window.STEP_START, Window.REQUEST, *BEFORE_A_STEP)
-    change(
-        lambda row: row.on is Input.DONE and row.where[0] in chosen and row.when.name == "stopped"
+    use(
+        remove(
+            lambda row: (
+                row.on is Input.DONE and row.where[0] in chosen and row.when.name == "stopped"
+            )
+        )
     )
 
     async def to_the_end(body: Coroutine[Any, Any, object], _: AbortAuthority) -> None:
         await body
 
-    patch.setattr(driver, "run_cooperative", to_the_end)
-    patch.setattr(driver, "_is_stopped", lambda _: False)
+    patch.setattr(streaming, "run_cooperative", to_the_end)
+    patch.setattr(streaming, "is_stopped", lambda _: False)
 
 
 @fault
@@ -138,22 +143,24 @@ def no_grace(patch: pytest.MonkeyPatch) -> None:
 @fault
 def prompts_joined(patch: pytest.MonkeyPatch) -> None:
     """User messages that follow each other reach the model as one."""
-    request = driver.VISITS[Window.REQUEST]
+    request = visits.VISITS[Window.REQUEST]
 
-    def joined(core: Core) -> driver.Outcome:
+    def joined(core: Core) -> visits.Outcome:
         outcome = request(core)
+        asked = core.turn.request
+        assert asked is not None
         messages: list[Message] = []
-        for message in core.turn.request.messages:
+        for message in asked.messages:
             if messages and messages[-1].role == message.role == "user":
                 text = f"{messages[-1].text}\n{message.text}"
                 content = freeze_json([{"type": "text", "text": text}], what="content")
-                message = evolve(message, content=content)  # noqa: PLW2901 - the joined one
+                message = evolve(message, content=content)  # noqa: PLW2901  # the joined one
                 messages.pop()
             messages.append(message)
-        core.turn.request = evolve(core.turn.request, messages=messages)
+        core.turn.request = evolve(asked, messages=messages)
         return outcome
 
-    patch.setitem(driver.VISITS, Window.REQUEST, joined)
+    patch.setitem(visits.VISITS, Window.REQUEST, joined)
 
 
 @fault
@@ -184,9 +191,9 @@ def second_dispose_returns_at_once(patch: pytest.MonkeyPatch) -> None:
     dispose = AgentHandle.dispose
 
     def hasty(handle: AgentHandle) -> Teardown:
-        if handle._teardown is None:  # noqa: SLF001 - the part that is broken
+        if handle._teardown is None:  # noqa: SLF001  # the part that is broken
             return dispose(handle)
-        core = handle._core  # noqa: SLF001 - the part that is broken
+        core = handle._core  # noqa: SLF001  # the part that is broken
         teardown = Teardown("a hasty end", core.loop, lambda: core.own_tasks)
         teardown.start([])
         return teardown

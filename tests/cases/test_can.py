@@ -4,15 +4,9 @@ import pytest
 
 from statemachine.conformance.stage.schedules import Actor, Scenario
 
+from .cast import OWNER, Scenes, a_runs
 from .conftest import Examine
 from .world import GRACE_S, HELD, Act, World, act, actor, scene
-
-Scenes = tuple[Scenario[World], ...]
-
-
-def a_runs(world: World) -> None:
-    """Send A; setting up ends with the model being asked."""
-    world.send("A")
 
 
 def case_001() -> Scenes:
@@ -35,6 +29,7 @@ def case_001() -> Scenes:
 
 @pytest.mark.case("CASE-001")
 @pytest.mark.clause("A-22", "B-01")
+@pytest.mark.seed("SEED-10")
 def test_a_cancel_with_nothing_to_stop_spares_the_next_prompt(examine: Examine) -> None:
     """An idle agent that was cancelled runs its next prompt as if nothing had been."""
     examine(*case_001())
@@ -55,6 +50,7 @@ def case_002() -> Scenes:
 
 @pytest.mark.case("CASE-002")
 @pytest.mark.clause("A-23", "A-36", "B-02", "C-09")
+@pytest.mark.seed("SEED-05")
 def test_a_prompt_cancelled_before_the_driver_wakes_never_runs(examine: Examine) -> None:
     """There is no turn, one discard with the reason, and nobody waits for ever."""
     examine(*case_002())
@@ -155,6 +151,7 @@ def case_007() -> Scenes:
 
 @pytest.mark.case("CASE-007")
 @pytest.mark.clause("A-37", "A-52", "B-03")
+@pytest.mark.seed("SEED-08")
 def test_the_prompt_after_a_cancelled_one_is_not_eaten(examine: Examine) -> None:
     """The second prompt runs once, and the waiter of the first is released behind it."""
     examine(*case_007())
@@ -278,6 +275,7 @@ def case_015() -> Scenes:
 
 @pytest.mark.case("CASE-015")
 @pytest.mark.clause("A-12", "A-52", "B-09", "B-106")
+@pytest.mark.seed("SEED-08")
 def test_what_comes_after_a_cancel_is_no_steering_of_the_dying_turn(examine: Examine) -> None:
     """It opens a turn of its own, as that turn's user message."""
     examine(*case_015())
@@ -321,7 +319,7 @@ def case_017() -> Scenes:
     user = actor("user", lambda w: w.cancel("stop"), lambda w: w.send("B"))
     return (
         stubborn("a stubborn model is cancelled", user, check),
-        stubborn("a stubborn model is disposed", actor("owner", World.dispose), reported),
+        stubborn("a stubborn model is disposed", OWNER, reported),
     )
 
 

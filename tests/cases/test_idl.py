@@ -6,10 +6,9 @@ from attrs import define
 from runtime.ports import Clock
 from statemachine.conformance.stage.schedules import Scenario
 
+from .cast import Scenes
 from .conftest import Examine
 from .world import Act, World, act, actor, scene
-
-Scenes = tuple[Scenario[World], ...]
 
 
 def send_a(world: World) -> None:
@@ -64,6 +63,7 @@ def case_052() -> Scenes:
 
 @pytest.mark.case("CASE-052")
 @pytest.mark.clause("A-31", "A-37", "B-06")
+@pytest.mark.seed("SEED-21")
 def test_a_running_listener_that_replaces_the_work_does_not_free_the_waiters(
     examine: Examine,
 ) -> None:
@@ -85,6 +85,7 @@ def case_053() -> Scenes:
 
 @pytest.mark.case("CASE-053")
 @pytest.mark.clause("A-36", "B-02")
+@pytest.mark.seed("SEED-09", "SEED-21")
 def test_a_wait_survives_the_cancel_of_the_work_it_waited_for(examine: Examine) -> None:
     """The waiter is released although no status was announced."""
     examine(*case_053())
@@ -145,7 +146,7 @@ class _BrokenClock:
 def _break_next_append(world: World) -> None:
     # The first thing an append needs from outside is the time.
     log = world.core().log
-    log._clock = _BrokenClock(log._clock)  # noqa: SLF001 - no other way in
+    log._clock = _BrokenClock(log._clock)  # noqa: SLF001  # no other way in
 
 
 def case_058() -> Scenes:

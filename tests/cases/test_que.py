@@ -4,15 +4,9 @@ import pytest
 
 from statemachine.conformance.stage.schedules import Scenario
 
+from .cast import Scenes, a_runs
 from .conftest import Examine
 from .world import HELD, Act, World, act, actor, scene
-
-Scenes = tuple[Scenario[World], ...]
-
-
-def a_runs(world: World) -> None:
-    """Send A; setting up ends with the model being asked."""
-    world.send("A")
 
 
 def case_031() -> Scenes:
@@ -76,6 +70,7 @@ def case_032() -> Scenes:
 
 @pytest.mark.case("CASE-032")
 @pytest.mark.clause("A-11")
+@pytest.mark.seed("SEED-24")
 def test_steering_an_idle_agent_is_sending(examine: Examine) -> None:
     """One turn with one user message and one call of the model."""
     examine(*case_032())

@@ -10,44 +10,38 @@ import pytest
 from runtime import Fate, exchange
 from statemachine.conformance.stage.schedules import Scenario, search
 
+from .cast import CANCELLER, OWNER, REPLACER, a_is_flushed, a_runs
 from .world import HELD, Act, World, actor, scene
 
-Check = Callable[[World], object]
+Holds = Callable[[Scenario[World]], None]
+"""Runs every schedule of a scenario and asserts that none fails."""
 
 
-def holds(deviations: int, *scenes: Scenario[World]) -> None:
-    """Assert that every schedule was run and none failed."""
-    for each in scenes:
-        result = search(each, deviations=deviations)
+@pytest.fixture
+def holds(deviations: int) -> Holds:
+    """Give the search, with as many deviations as the run is allowed."""
+
+    def run(scenario: Scenario[World]) -> None:
+        result = search(scenario, deviations=deviations)
         assert result.failure is None, str(result.failure)
         assert result.complete, result.first_too_long
+
+    return run
 
 
 def nothing_more(_: World) -> None:
     """Leave it to the audit."""
 
 
-def a_runs(world: World) -> None:
-    """Send A; setting up ends with the model being asked."""
-    world.send("A")
-
-
-def a_is_flushed(world: World) -> None:
-    """Send A and let the model answer; setting up ends in the flush."""
-    world.send("A")
-    world.answer("A")
-
-
 @pytest.mark.clause("A-20", "A-32", "A-54", "F-17")
-def test_send_cancel_dispose_and_a_waiter_in_any_order(deviations: int) -> None:
+def test_send_cancel_dispose_and_a_waiter_in_any_order(holds: Holds) -> None:
     """Whatever comes first, each message has its fate and everybody comes back."""
     holds(
-        deviations,
         scene(
             "send, cancel, dispose",
             actor("sender", lambda w: w.send("A")),
-            actor("canceller", lambda w: w.cancel("why")),
-            actor("owner", World.dispose),
+            CANCELLER,
+            OWNER,
             flushes=(),
             check=nothing_more,
         ),
@@ -55,7 +49,7 @@ def test_send_cancel_dispose_and_a_waiter_in_any_order(deviations: int) -> None:
 
 
 @pytest.mark.clause("A-10", "A-12", "A-24", "A-54")
-def test_steer_and_cancel_at_the_boundary_of_a_step(deviations: int) -> None:
+def test_steer_and_cancel_at_the_boundary_of_a_step(holds: Holds) -> None:
     """Steering is recorded in the running turn, or discarded, or work for the next turn."""
 
     def check(world: World) -> None:
@@ -64,11 +58,10 @@ def test_steer_and_cancel_at_the_boundary_of_a_step(deviations: int) -> None:
         assert sum("S" in text.split() for text in texts) + len(world.discards()) == 1
 
     holds(
-        deviations,
         scene(
             "steer, cancel",
             actor("user", lambda w: w.steer("S")),
-            actor("canceller", lambda w: w.cancel("why")),
+            CANCELLER,
             before=a_runs,
             answers={"A": ("call",)},
             flushes=(),
@@ -78,7 +71,7 @@ def test_steer_and_cancel_at_the_boundary_of_a_step(deviations: int) -> None:
 
 
 @pytest.mark.clause("A-28", "B-35")
-def test_of_two_cancels_the_first_gives_the_reason(deviations: int) -> None:
+def test_of_two_cancels_the_first_gives_the_reason(holds: Holds) -> None:
     """The turn ends once, with one reason, and it is not the later one."""
 
     def cancel(reason: str) -> Act:
@@ -93,7 +86,6 @@ def test_of_two_cancels_the_first_gives_the_reason(deviations: int) -> None:
         assert world.statuses() == ("running", "cancelled", "idle")
 
     holds(
-        deviations,
         scene(
             "two cancels",
             actor("one", cancel("one")),
@@ -106,7 +98,7 @@ def test_of_two_cancels_the_first_gives_the_reason(deviations: int) -> None:
 
 
 @pytest.mark.clause("B-29", "B-31", "A-52")
-def test_a_cancel_in_the_flush_window_spares_what_is_sent_behind_it(deviations: int) -> None:
+def test_a_cancel_in_the_flush_window_spares_what_is_sent_behind_it(holds: Holds) -> None:
     """The turn that had ended stays completed, and the next prompt runs."""
 
     def check(world: World) -> None:
@@ -114,7 +106,6 @@ def test_a_cancel_in_the_flush_window_spares_what_is_sent_behind_it(deviations: 
         assert "cancelled" not in world.statuses()
 
     holds(
-        deviations,
         scene(
             "cancel and send in the flush",
             actor("user", lambda w: w.cancel("late"), lambda w: w.send("B")),
@@ -126,7 +117,7 @@ def test_a_cancel_in_the_flush_window_spares_what_is_sent_behind_it(deviations: 
 
 
 @pytest.mark.clause("B-46", "B-121", "F-17")
-def test_a_dispose_in_the_flush_window_keeps_the_ending(deviations: int) -> None:
+def test_a_dispose_in_the_flush_window_keeps_the_ending(holds: Holds) -> None:
     """The turn had completed; what waits is discarded or refused."""
 
     def check(world: World) -> None:
@@ -134,10 +125,9 @@ def test_a_dispose_in_the_flush_window_keeps_the_ending(deviations: int) -> None
         assert world.status() == "disposed"
 
     holds(
-        deviations,
         scene(
             "dispose in the flush",
-            actor("owner", World.dispose),
+            OWNER,
             actor("sender", lambda w: w.send("B")),
             before=a_is_flushed,
             answers={"A": HELD},
@@ -147,7 +137,7 @@ def test_a_dispose_in_the_flush_window_keeps_the_ending(deviations: int) -> None
 
 
 @pytest.mark.clause("A-14", "A-16", "A-74")
-def test_what_is_injected_is_recorded_once_wherever_it_lands(deviations: int) -> None:
+def test_what_is_injected_is_recorded_once_wherever_it_lands(holds: Holds) -> None:
     """Context joins an open turn or makes its own, also when a cancel is about."""
 
     def check(world: World) -> None:
@@ -155,11 +145,10 @@ def test_what_is_injected_is_recorded_once_wherever_it_lands(deviations: int) ->
         assert world.discards() == []
 
     holds(
-        deviations,
         scene(
             "inject, cancel",
             actor("plugin", lambda w: w.inject("X")),
-            actor("canceller", lambda w: w.cancel("why")),
+            CANCELLER,
             before=a_runs,
             answers={"A": ("call",)},
             flushes=(),
@@ -169,7 +158,7 @@ def test_what_is_injected_is_recorded_once_wherever_it_lands(deviations: int) ->
 
 
 @pytest.mark.clause("A-24", "B-115")
-def test_a_cancel_reaches_one_agent_and_not_its_neighbour(deviations: int) -> None:
+def test_a_cancel_reaches_one_agent_and_not_its_neighbour(holds: Holds) -> None:
     """The other agent's turn, queue and status are its own."""
 
     def both_run(world: World) -> None:
@@ -182,10 +171,9 @@ def test_a_cancel_reaches_one_agent_and_not_its_neighbour(deviations: int) -> No
         assert world.statuses("b") == ("running", "idle")
 
     holds(
-        deviations,
         scene(
             "two agents",
-            actor("canceller", lambda w: w.cancel("why")),
+            CANCELLER,
             actor("neighbour", lambda w: w.send("M", agent="b"), lambda w: w.answer("N")),
             before=both_run,
             agents=("a", "b"),
@@ -197,7 +185,7 @@ def test_a_cancel_reaches_one_agent_and_not_its_neighbour(deviations: int) -> No
 
 
 @pytest.mark.clause("A-37", "B-06", "B-101")
-def test_a_listener_of_running_may_replace_the_work_while_others_send(deviations: int) -> None:
+def test_a_listener_of_running_may_replace_the_work_while_others_send(holds: Holds) -> None:
     """What came before the replacement is discarded, what came behind it runs with it."""
 
     def replace(world: World) -> None:
@@ -209,7 +197,6 @@ def test_a_listener_of_running_may_replace_the_work_while_others_send(deviations
         assert any("B" in turn for turn in world.turns())
 
     holds(
-        deviations,
         scene(
             "replace in `running`",
             actor("sender", lambda w: w.send("A"), lambda w: w.send("C")),
@@ -232,7 +219,7 @@ def test_a_listener_of_running_may_replace_the_work_while_others_send(deviations
     ],
 )
 def test_a_dispose_from_inside_a_listener_ends_the_agent(
-    deviations: int, point: str, endings: tuple[str, ...], calls: list[str]
+    holds: Holds, point: str, endings: tuple[str, ...], calls: list[str]
 ) -> None:
     """The call returns at once, and the end comes by itself."""
 
@@ -245,7 +232,6 @@ def test_a_dispose_from_inside_a_listener_ends_the_agent(
         assert world.discards() == ([] if endings else [("A", "disposed", "disposed")])
 
     holds(
-        deviations,
         scene(
             f"dispose from {point}",
             actor("user", lambda w: w.send("A")),
@@ -257,7 +243,7 @@ def test_a_dispose_from_inside_a_listener_ends_the_agent(
 
 
 @pytest.mark.clause("A-64")
-def test_a_waiter_that_gives_up_is_forgotten_and_no_other(deviations: int) -> None:
+def test_a_waiter_that_gives_up_is_forgotten_and_no_other(holds: Holds) -> None:
     """Cancelling one wait for idle leaves the other waiters, and the agent, alone."""
 
     def wait(world: World) -> None:
@@ -272,7 +258,6 @@ def test_a_waiter_that_gives_up_is_forgotten_and_no_other(deviations: int) -> No
         assert world.turns() == [["A", "completed"]]
 
     holds(
-        deviations,
         scene(
             "a waiter gives up",
             actor("impatient", wait, give_up),
@@ -284,7 +269,7 @@ def test_a_waiter_that_gives_up_is_forgotten_and_no_other(deviations: int) -> No
 
 @pytest.mark.clause("A-54", "A-79")
 @pytest.mark.parametrize("stop", ["cancel", "dispose"])
-def test_an_exchange_learns_the_fate_of_its_own_message(deviations: int, stop: str) -> None:
+def test_an_exchange_learns_the_fate_of_its_own_message(holds: Holds, stop: str) -> None:
     """It comes back once, and says what the log and the discards say."""
 
     async def ask(world: World) -> None:
@@ -305,11 +290,11 @@ def test_an_exchange_learns_the_fate_of_its_own_message(deviations: int, stop: s
         assert (fate.text == "<A>") is (fate.ending == "completed")
 
     act: Act = (lambda w: w.cancel("why")) if stop == "cancel" else World.dispose
-    holds(deviations, scene(f"exchange, {stop}", actor("user", act), before=begin, check=check))
+    holds(scene(f"exchange, {stop}", actor("user", act), before=begin, check=check))
 
 
 @pytest.mark.clause("F-43")
-def test_closing_the_runtime_ends_an_agent_wherever_it_is(deviations: int) -> None:
+def test_closing_the_runtime_ends_an_agent_wherever_it_is(holds: Holds) -> None:
     """Everything that was accepted has its fate when the runtime is closed."""
 
     def close(world: World) -> None:
@@ -322,7 +307,6 @@ def test_closing_the_runtime_ends_an_agent_wherever_it_is(deviations: int) -> No
         assert world.status() == "disposed"
 
     holds(
-        deviations,
         scene(
             "close at any time",
             actor("user", lambda w: w.send("A"), lambda w: w.steer("S")),
@@ -334,7 +318,7 @@ def test_closing_the_runtime_ends_an_agent_wherever_it_is(deviations: int) -> No
 
 
 @pytest.mark.clause("B-117", "B-118", "B-119", "A-52")
-def test_a_model_that_lets_go_late_delays_nobody_beyond_the_grace(deviations: int) -> None:
+def test_a_model_that_lets_go_late_delays_nobody_beyond_the_grace(holds: Holds) -> None:
     """An uncooperative model is cut, or ends by itself; the next prompt runs either way."""
 
     def check(world: World) -> None:
@@ -342,10 +326,9 @@ def test_a_model_that_lets_go_late_delays_nobody_beyond_the_grace(deviations: in
         assert world.turns()[-1] == ["B", "completed"]
 
     holds(
-        deviations,
         scene(
             "an uncooperative model",
-            actor("user", lambda w: w.cancel("why"), lambda w: w.send("B")),
+            REPLACER,
             before=a_runs,
             answers={"A": ("more", "ok")},
             cooperative=False,
@@ -356,7 +339,7 @@ def test_a_model_that_lets_go_late_delays_nobody_beyond_the_grace(deviations: in
 
 
 @pytest.mark.clause("B-85", "B-121", "B-122")
-def test_a_flush_that_fails_stops_neither_a_cancel_nor_the_next_turn(deviations: int) -> None:
+def test_a_flush_that_fails_stops_neither_a_cancel_nor_the_next_turn(holds: Holds) -> None:
     """The failure is reported, and the work goes on."""
 
     def check(world: World) -> None:
@@ -364,10 +347,9 @@ def test_a_flush_that_fails_stops_neither_a_cancel_nor_the_next_turn(deviations:
         assert len(world.errors) <= 2
 
     holds(
-        deviations,
         scene(
             "a failing flush",
-            actor("user", lambda w: w.cancel("why"), lambda w: w.send("B")),
+            REPLACER,
             before=a_runs,
             flushes=("error",),
             check=check,
@@ -376,7 +358,7 @@ def test_a_flush_that_fails_stops_neither_a_cancel_nor_the_next_turn(deviations:
 
 
 @pytest.mark.clause("B-95", "F-40")
-def test_whoever_cancels_the_drivers_task_disposes_the_agent(deviations: int) -> None:
+def test_whoever_cancels_the_drivers_task_disposes_the_agent(holds: Holds) -> None:
     """The turn is closed, the teardown runs by itself, and what comes later is refused."""
 
     def cancel_driver(world: World) -> None:
@@ -389,7 +371,6 @@ def test_whoever_cancels_the_drivers_task_disposes_the_agent(deviations: int) ->
             assert not world.subject.observe("a").registered
 
     holds(
-        deviations,
         scene(
             "a stranger cancels the driver",
             actor("stranger", cancel_driver),

@@ -6,14 +6,37 @@ import pytest
 
 from statemachine.conformance.stage.schedules import search
 
-from . import part_faults, row_faults, test_can, test_dsp, test_idl, test_que
+from . import (
+    async_faults,
+    part_faults,
+    plugin_faults,
+    row_faults,
+    test_asy,
+    test_can,
+    test_dsp,
+    test_idl,
+    test_plg,
+    test_plg_listeners,
+    test_que,
+    test_trn,
+    tool_faults,
+)
+from .cast import Scenes
 from .conftest import told_cases
 from .planting import FAULTS, planted
-from .test_can import Scenes
 
 # Imported for what they list.
-_FAULTY: Final = (row_faults, part_faults)
-_MODULES: Final = (test_can, test_que, test_idl, test_dsp)
+_FAULTY: Final = (row_faults, part_faults, plugin_faults, async_faults, tool_faults)
+_MODULES: Final = (
+    test_asy,
+    test_can,
+    test_que,
+    test_idl,
+    test_dsp,
+    test_plg,
+    test_plg_listeners,
+    test_trn,
+)
 
 TEETH: Final[dict[str, tuple[str, ...]]] = {
     "CASE-001": ("cancel-at-rest-is-remembered",),
@@ -32,6 +55,13 @@ TEETH: Final[dict[str, tuple[str, ...]]] = {
     "CASE-015": ("steering-while-cancelled", "replacement-forgotten"),
     "CASE-017": ("no-grace", "teardown-does-not-wait"),
     "CASE-018": ("prompts-joined",),
+    "CASE-020": ("no-grace",),
+    "CASE-021": ("calls-not-closed",),
+    "CASE-023": ("said-never-to-have-run", "every-failure-an-interruption"),
+    "CASE-024": ("the-tool-names-its-call", "any-answer-is-taken"),
+    "CASE-025": ("injected-at-once",),
+    "CASE-028": ("half-a-reply-recorded",),
+    "CASE-029": ("half-a-reply-recorded",),
     "CASE-031": ("steering-not-looked-for", "replacement-forgotten"),
     "CASE-032": ("steering-wakes-nobody",),
     "CASE-034": ("steering-dropped-silently", "steering-twice"),
@@ -51,7 +81,23 @@ TEETH: Final[dict[str, tuple[str, ...]]] = {
     "CASE-061": ("nobody-is-interrupted", "stop-overlooked"),
     "CASE-063": ("second-dispose-returns-at-once",),
     "CASE-071": ("dispose-interrupts-nobody", "teardown-does-not-wait"),
+    "CASE-072": ("dead-fibers-register",),
+    "CASE-073": ("end-not-announced", "late-effects-forgotten"),
     "CASE-077": ("disposed-accepts", "dispose-drops-silently"),
+    "CASE-120": ("dead-fibers-register",),
+    "CASE-121": ("late-effects-forgotten",),
+    "CASE-123": ("old-configuration-kept",),
+    "CASE-125": ("failed-for-good", "refused-and-unloaded"),
+    "CASE-126": ("one-listener-starves-the-others",),
+    "CASE-128": ("announced-early",),
+    "CASE-130": ("old-listeners-live",),
+    "CASE-132": ("a-failing-disposer-ends-the-chain",),
+    "CASE-156": ("answer-beats-cancel",),
+    "CASE-159": ("owed-flush-not-kept",),
+    "CASE-160": ("teardown-cancelled-with-its-waiter",),
+    "CASE-161": ("cancellation-not-contained",),
+    "CASE-163": ("wait-swallows-its-cancellation", "strangers-taken-for-nobody"),
+    "CASE-165": ("session-taken-twice",),
 }
 """Case to the faults that its scenarios must find."""
 

@@ -219,7 +219,7 @@ class World:
         """Return the cell of an agent, for what an outsider cannot reach."""
         face = self.agents[agent]
         assert isinstance(face, LiveAgent)
-        return face._core  # noqa: SLF001 - the one place where a case looks inside
+        return face._core  # noqa: SLF001  # the one place where a case looks inside
 
     def look(self, agent: str = "a") -> Release:
         """Return what is true now."""
@@ -336,7 +336,7 @@ def act(label: str, *parts: Act) -> Action[World]:
     return Action(label=label, act=together)
 
 
-def scene(  # noqa: PLR0913 - the vocabulary of a scenario, all by keyword
+def scene(  # noqa: PLR0913  # the vocabulary of a scenario, all by keyword
     name: str,
     *actors: Actor[World],
     check: Act,

@@ -231,6 +231,8 @@ class Trees:
         self._settle()
         reached = all(end.is_done for end in self.ends)
         self.hold("G-41", reached, None, "every end is reached")
+        # Every gate was opened, so only a circle would have to be cut by a grace.
+        self.hold("G-41", self.stage.now == 0, None, "nothing was left behind")
         self.hold("G-21", self.root.effects == (), None, f"nothing is left: {self.root.effects}")
         for plant in self.plants:
             self.hold("G-21", plant.was_disposed, plant, "is disposed with the application")

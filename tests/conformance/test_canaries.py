@@ -16,7 +16,9 @@ from . import toy
 def test_every_engine_finds_its_canary() -> None:
     """On a runtime that is in order every planted fault is found."""
     found = plant_canaries(toy.make_subject)
-    assert [each.engine for each in found] == ["explorer", "labelled", "schedules", "oracles"]
+    assert [each.engine for each in found] == [
+        "explorer", "labelled", "worlds", "schedules", "oracles",
+    ]  # fmt: skip
     assert [each.story for each in found if not each.is_found] == []
 
 

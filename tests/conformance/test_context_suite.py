@@ -16,7 +16,7 @@ from runtime.context import (
     FiberState,
     Subscription,
     endings,
-    fibers,
+    guests,
     lives,
     services,
 )
@@ -134,7 +134,7 @@ def _circles_through_others_are_not_seen(patch: pytest.MonkeyPatch) -> None:
 
 def _a_cancelled_disposer_ends_the_chain(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(endings, "attempt_uncut", attempt_awaited)
-    patch.setattr(fibers, "attempt_uncut", attempt_awaited)
+    patch.setattr(guests, "attempt_uncut", attempt_awaited)
 
 
 def _a_failed_set_up_is_not_undone(patch: pytest.MonkeyPatch) -> None:
@@ -150,7 +150,7 @@ def _a_failed_set_up_is_not_undone(patch: pytest.MonkeyPatch) -> None:
 
 def _a_failed_load_is_not_undone(patch: pytest.MonkeyPatch) -> None:
     async def load(self: Fiber, life: lives.Life) -> None:
-        error = await endings.attempt_uncut(self._apply(life))
+        error = await guests.attempt_uncut(self._apply(life))
         if error is not None:
             life.close()
             life.effects.clear()

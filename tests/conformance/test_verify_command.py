@@ -29,6 +29,7 @@ def run(subject: str, folder: Path, *more: str) -> tuple[int, dict[str, Any]]:
 def in_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out the engines that a test is not about."""
     monkeypatch.setattr("statemachine.conformance.verdict.run.examine_specification", Evidence)
+    monkeypatch.setattr("statemachine.conformance.verdict.run.examine_surroundings", Evidence)
     monkeypatch.setattr("statemachine.conformance.verdict.run._DEVIATIONS", 0)
     monkeypatch.setattr(Fuzzer, "run", lambda *_: Evidence())
 

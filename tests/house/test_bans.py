@@ -92,7 +92,7 @@ def test_every_banned_name_is_tried() -> None:
 def test_catching_everything_has_its_places(
     tmp_path: Path,
     name: str,
-    is_refused: bool,  # noqa: FBT001 - a parametrised flag
+    is_refused: bool,  # noqa: FBT001  # a parametrised flag
 ) -> None:
     """A blind `except` is refused but where foreign failures are contained."""
     plant(tmp_path, name, "try:\n    x = 1\nexcept Exception:\n    x = 2\n")

@@ -10,7 +10,7 @@ from .tree import CODE, PACKAGES, python_files, text_of
 
 BARE_IGNORE: Final = re.compile(r"#\s*type:\s*ignore(?!\[[a-z, -]+\])")
 NOQA: Final = re.compile(r"#\s*(?:ruff:\s*)?noqa\b.*", re.IGNORECASE)
-REASONED_NOQA: Final = re.compile(r"# (?:ruff: )?noqa: [A-Z]+\d+(?:, ?[A-Z]+\d+)*[\s:#-]+\S+ \S.*")
+REASONED_NOQA: Final = re.compile(r"# (?:ruff: )?noqa: [A-Z]+\d+(?:, [A-Z]+\d+)*  # \w.*")
 
 
 def lists_all(source: str) -> bool:
@@ -56,13 +56,16 @@ def test_a_silenced_rule_is_named_and_explained(name: str) -> None:
     [
         ("import x  # noqa", False),
         ("import x  # noqa: E402", False),
-        ("import x  # noqa: E402 - the fence stands first", True),
+        ("import x  # noqa: E402  # the fence stands first", True),
+        ("import x  # noqa: E402, I001  # the fence stands first", True),
+        ("import x  # noqa: E402 " + "- the fence stands first", False),
+        ("import x  # noqa: E402  #", False),
         ("# ruff: noqa", False),
         ("x = y  # type: ignore", False),
         ("x = y  # type: ignore[arg-type]", True),
     ],
 )
-def test_an_unexplained_silence_is_seen(line: str, accepted: bool) -> None:  # noqa: FBT001 - a parametrised flag
+def test_an_unexplained_silence_is_seen(line: str, accepted: bool) -> None:  # noqa: FBT001  # a parametrised flag
     """The patterns refuse a bare comment and accept an explained one."""
     assert (unreasoned(line) == []) is accepted
 

@@ -55,7 +55,7 @@ class Mutant:
     """The other claims that break with them."""
 
 
-def _mutant(  # noqa: PLR0913, PLR0917 - the columns of a list
+def _mutant(  # noqa: PLR0913, PLR0917  # the columns of a list
     name: str,
     fault: str,
     invariant: str,

@@ -1,5 +1,6 @@
 """Faults of the runtime, each planted by replacing one thing for as long as it is needed."""
 
+from asyncio import Task
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -8,18 +9,19 @@ from unittest.mock import patch
 
 from attrs import evolve
 
-from runtime import driver, roster
+from runtime import roster, streaming
 from runtime.agent import LiveAgent
 from runtime.context import Effect
 from runtime.core import Core
-from runtime.driver import VISITS, Outcome
 from runtime.handle import AgentHandle
-from runtime.obey import OBEY, place_discarded, record_message
+from runtime.obey import OBEY, place_discarded
+from runtime.recording import record_message
 from runtime.registry import AgentRegistry
 from runtime.roster import Roster
 from runtime.subject import RuntimeSubject
 from runtime.teardown import Link, Teardown
 from runtime.turn import AcceptedMessage, Context, Offer, Stop, Turn
+from runtime.visits import VISITS, Outcome
 from statemachine import MACHINE, Command, Decision, Input, Machine, Marker, Queues, Status, Window
 from statemachine.conformance.subject import MakeSubject
 
@@ -260,9 +262,11 @@ def links(*names: str) -> Planted:
         core: Core,
         unregister: Callable[[Core], None],
         detach: Callable[[], None],
+        release: Callable[[], Task[None] | None],
         owners: list[Effect],
     ) -> list[Link]:
-        by_name = {link.name: link for link in original(core, unregister, detach, owners)}
+        made = original(core, unregister, detach, release, owners)
+        by_name = {link.name: link for link in made}
         return [by_name[name] for name in names]
 
     return replacing(roster, "_links", reordered)
@@ -306,7 +310,7 @@ def taking_siblings_along() -> Planted:
 def taking_any_id() -> Planted:
     """Do not look whether an agent with that id lives."""
 
-    def name(self: Roster, agent_id: str | None, session_id: str | None) -> tuple[str, str]:
+    def name(self: Roster, _: str, agent_id: str | None, session_id: str | None) -> tuple[str, str]:
         agent_id = agent_id or session_id or self.identifiers.new_id()
         return agent_id, session_id or agent_id
 
@@ -318,7 +322,7 @@ def ask_although_stopped() -> Planted:
 
     @contextmanager
     def planted() -> Iterator[MakeSubject]:
-        with patch.object(driver, "_is_stopped", lambda _: False):
+        with patch.object(streaming, "is_stopped", lambda _: False):
             yield partial(RuntimeSubject, cooperative=False)
 
     return planted

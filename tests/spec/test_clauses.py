@@ -26,6 +26,7 @@ from statemachine.clauses import (
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _CODE: Final = tuple(_ROOT / name for name in ("statemachine", "runtime", "tests"))
 _CASES: Final = _ROOT / "specs" / "cases"
+_RFCS: Final = _ROOT / "specs" / "rfc"
 
 _CLAUSE_ID: Final = re.compile(r"\b[A-L]-\d{2,3}\b")
 _CASE_ID: Final = re.compile(r"\bCASE-\d{3}\b")
@@ -128,8 +129,8 @@ def _code() -> list[Path]:
 
 
 def test_every_cited_clause_exists() -> None:
-    """An id in code, in a test or in a case names a clause."""
-    places = _mentions([*_code(), *_files([_CASES], ".md")], _CLAUSE_ID)
+    """An id in code, in a test, in a case or in an RFC names a clause."""
+    places = _mentions([*_code(), *_files([_CASES, _RFCS], ".md")], _CLAUSE_ID)
     assert _unknown(places, (each.id for each in clauses())) == []
 
 
@@ -149,10 +150,11 @@ def test_every_case_has_its_parts() -> None:
 
 
 def test_every_case_is_told_once_and_every_cited_case_is_told() -> None:
-    """The id of a case in code or in a test is the heading of exactly one case."""
+    """The id of a case in code, in a test or in an RFC is the heading of exactly one case."""
     told = _case_headings(_CASES)
     assert len(told) == len(set(told))
-    assert _unknown(_mentions(_code(), _CASE_ID), told) == []
+    places = _mentions([*_code(), *_files([_RFCS], ".md")], _CASE_ID)
+    assert _unknown(places, told) == []
 
 
 def test_a_clause_is_found_by_its_id() -> None:

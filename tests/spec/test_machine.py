@@ -88,6 +88,21 @@ def test_an_illegal_move_raises() -> None:
     assert Input.CANCEL not in unreachable.answers
 
 
+@pytest.mark.clause("A-41", "A-27")
+@pytest.mark.seed("SEED-28")
+def test_the_status_has_exactly_its_moves(exploration: Exploration) -> None:
+    """Eight changes are declared, and the explorer finds each of them and no other."""
+    idle, running, cancelled, disposed = Status
+    moves = {
+        *((idle, running), (running, idle), (running, cancelled)),
+        *((cancelled, idle), (cancelled, running)),
+        *((idle, disposed), (running, disposed), (cancelled, disposed)),
+    }
+    assert {change for move in REGIONS["status"] for change in move.changes} == moves
+    seen = {(edge.before.status, edge.after.status) for edge in exploration.edges}
+    assert seen - {(each, each) for each in Status} == moves
+
+
 @pytest.mark.clause("A-40", "A-41")
 def test_no_move_of_the_status_leaves_disposed() -> None:
     """The small machine of the status has no way out of `disposed`."""
@@ -128,9 +143,9 @@ def test_firing_remembers_nothing() -> None:
 def test_the_library_adds_no_transitions_of_its_own() -> None:
     """The automatic `to_...` triggers would let anyone leave `disposed`."""
     own = Machine()
-    driver = own._driver  # noqa: SLF001 - the library is behind the machine on purpose
+    driver = own._driver  # noqa: SLF001  # the library is behind the machine on purpose
     assert set(driver.events) == {row.on.value for row in own.table}
-    for name, region in own._regions.items():  # noqa: SLF001 - the library is behind the machine
+    for name, region in own._regions.items():  # noqa: SLF001  # the library is behind the machine
         assert set(region.events) == {move.name for move in REGIONS[name]}
 
 
@@ -139,7 +154,7 @@ def test_the_library_knows_no_agent() -> None:
     own = Machine()
     for shape in (own.initial, own.decide(own.initial, Input.SEND).shape):
         own.decide(shape, Input.CANCEL)
-    libraries = (own._driver, *own._regions.values())  # noqa: SLF001 - behind the machine on purpose
+    libraries = (own._driver, *own._regions.values())  # noqa: SLF001  # behind the machine on purpose
     assert [library.models for library in libraries] == [[], [], [], []]
     assert [library.has_queue for library in libraries] == [False] * 4
 

@@ -37,6 +37,7 @@ def test_a_property_holds(claim: Property, exploration: Exploration) -> None:
 
 
 @pytest.mark.clause("B-132", "A-41", "C-16")
+@pytest.mark.seed("SEED-28")
 def test_the_machine_is_total_and_legal(exploration: Exploration) -> None:
     """Every call has an answer, and no row asks for an impossible move."""
     assert [verdict.holds for verdict in check(exploration, [])] == [True, True]
@@ -83,6 +84,7 @@ def test_every_invariant_of_an_agent_is_supported() -> None:
 
 
 @pytest.mark.clause("B-36", "B-134")
+@pytest.mark.seed("SEED-04")
 def test_there_is_a_cancel_for_every_window_of_a_turn() -> None:
     """That a cancelled turn ends aborted is shown in each window where a cancel can land."""
     names = {claim.name for claim in POSSIBILITIES if claim.invariant == "INV-05"}

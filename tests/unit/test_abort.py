@@ -65,6 +65,7 @@ def test_a_callback_that_registers_another_one_has_it_called_at_once() -> None:
 
 
 @pytest.mark.clause("B-112", "B-115")
+@pytest.mark.seed("SEED-16")
 @pytest.mark.parametrize(("stop", "reason"), [("cancel", "r"), ("dispose", "disposed")])
 def test_waiting_for_a_signal_gives_the_reason(stop: str, reason: str) -> None:
     """For every waiter; one that gives up disturbs nobody."""
@@ -75,10 +76,7 @@ def test_waiting_for_a_signal_gives_the_reason(stop: str, reason: str) -> None:
         waiters = [scene.stage.spawn(_wait(signal), f"w{n}") for n in range(2)]
         scene.quiet()
         waiters[0].cancel()
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.handle().dispose()
+        scene.stop(stop)
         scene.settle()
         assert waiters[1].result() == reason
         assert scene.stage.complete(_wait(signal)) == reason
@@ -111,15 +109,8 @@ def test_every_turn_has_a_signal_of_its_own() -> None:
 @pytest.mark.parametrize("head", ["TE", "idle"])
 def test_nothing_fires_the_signal_of_a_turn_that_has_ended(stop: str, head: str) -> None:
     """The authority is retired in the stretch that writes `turn/end`."""
-
-    def act() -> None:
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.handle().dispose()
-
     with Scene() as scene:
-        scene.at(head, act)
+        scene.at(head, lambda: scene.stop(stop))
         scene.ask("A")
         scene.settle()
         assert not scene.signals[0].is_aborted
@@ -179,10 +170,10 @@ def test_a_signal_forgets_whoever_waits_no_longer() -> None:
         signal = AbortAuthority().signal
         waiter = stage.spawn(_wait(signal), "waits")
         stage.run_until_quiet()
-        assert len(signal._waiters) == 1  # noqa: SLF001 - the inside
+        assert len(signal._waiters) == 1  # noqa: SLF001  # the inside
         waiter.cancel()
         stage.run_until_quiet()
-        assert signal._waiters == []  # noqa: SLF001 - the inside
+        assert signal._waiters == []  # noqa: SLF001  # the inside
 
 
 @pytest.mark.clause("B-117", "B-120", "B-121")

@@ -20,6 +20,7 @@ TEXT_A = ({"type": "text", "text": "A"},)
 
 
 @pytest.mark.clause("A-02", "A-39")
+@pytest.mark.seed("SEED-25", "SEED-26")
 def test_send_returns_nothing_and_nothing_has_run() -> None:
     """The message is queued, the status is what it was, and no record exists."""
     with Scene() as scene:
@@ -49,6 +50,7 @@ def test_an_accepted_message_is_announced_inside_the_call() -> None:
 
 
 @pytest.mark.clause("A-10", "A-03", "A-53")
+@pytest.mark.seed("SEED-24")
 def test_steering_is_announced_as_such_and_recorded_in_the_running_turn() -> None:
     """`steering` is true, the record has its id, and the turn goes on with a step."""
     with Scene() as scene:
@@ -102,6 +104,7 @@ def test_what_is_recorded_or_discarded_is_what_was_accepted() -> None:
 
 
 @pytest.mark.clause("A-55", "A-24")
+@pytest.mark.seed("SEED-02")
 def test_dropped_steering_is_named_as_steering() -> None:
     """Queued and steering messages are dropped in order of acceptance, each saying what it was."""
     dropped: list[Discarded] = []
@@ -187,6 +190,7 @@ def test_a_failed_flush_of_an_injection_is_announced_as_step_0() -> None:
 
 
 @pytest.mark.clause("A-21", "A-59")
+@pytest.mark.seed("SEED-12", "SEED-13")
 @pytest.mark.parametrize(
     ("reason", "kept"), [(None, "cancelled"), ("", ""), ("user pressed stop", "user pressed stop")]
 )
@@ -201,6 +205,7 @@ def test_the_reason_of_a_cancel_is_kept(reason: str | None, kept: str) -> None:
 
 
 @pytest.mark.clause("A-26", "A-27", "A-28")
+@pytest.mark.seed("SEED-01")
 def test_a_cancel_is_a_request_that_is_done_when_it_returns() -> None:
     """The status is `cancelled`, once, and the turn is still open."""
     with Scene() as scene:
@@ -215,6 +220,7 @@ def test_a_cancel_is_a_request_that_is_done_when_it_returns() -> None:
 
 
 @pytest.mark.clause("A-56", "A-57", "C-14")
+@pytest.mark.seed("SEED-16")
 @pytest.mark.parametrize(("stop", "status"), [("cancel", "cancelled"), ("dispose", "disposed")])
 def test_every_change_is_complete_before_foreign_code_runs(stop: str, status: str) -> None:
     """An abort callback finds the new status and an empty inbox, and no fate is open."""
@@ -231,16 +237,14 @@ def test_every_change_is_complete_before_foreign_code_runs(stop: str, status: st
         scene.a.steer("S")
         scene.at("abort", look)
         scene.at(status, look)
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.dispose()
+        scene.stop(stop)
         reason = "r" if stop == "cancel" else "disposed"
         assert found == [(status, 0, 0, reason)] * 2
         scene.settle()
 
 
 @pytest.mark.clause("A-40", "A-41", "A-42", "A-51")
+@pytest.mark.seed("SEED-26")
 def test_every_listener_sees_the_statuses_in_order() -> None:
     """Also the second one, when the first causes the next status while it is told of one."""
     second: list[tuple[str, str]] = []
@@ -343,10 +347,7 @@ def test_stopping_one_agent_leaves_its_siblings_alone(stop: str) -> None:
         scene.ask("A", agent="a")
         scene.ask("A", agent="b")
         scene.quiet()
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.dispose()
+        scene.stop(stop)
         scene.settle()
         scene.expect("running [A] idle W", "b")
         assert "abort" in scene.trace("a")

@@ -191,7 +191,7 @@ def test_copies_and_pickles_of_frozen_values_are_frozen() -> None:
     frozen = freeze_json({"a": [1, {"b": 2}]}, what="it")
     assert copy.copy(frozen) is frozen
     assert copy.deepcopy(frozen) is frozen
-    again = pickle.loads(pickle.dumps(frozen))  # noqa: S301 - made one line above
+    again = pickle.loads(pickle.dumps(frozen))  # noqa: S301  # made one line above
     assert again == frozen
     assert type(again) is FrozenObject
     assert type(again["a"]) is FrozenList

@@ -8,7 +8,7 @@ import pytest
 
 from runtime import SESSION_FLUSH, ModelRequest, TextDelta, WouldDeadlockError, exchange
 from runtime.model import AbortSignalLike, Chunk
-from tests.unit.windows.scene import Scene
+from tests.unit.windows.scene import EITHER_TASK, Scene
 
 WAITS: dict[str, Callable[[Scene], Awaitable[Any]]] = {
     "when_idle": lambda scene: scene.a.when_idle(),
@@ -37,7 +37,7 @@ class Waiting:
 
 
 @pytest.mark.clause("A-68", "A-69", "A-78", "B-44")
-@pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
+@EITHER_TASK
 @pytest.mark.parametrize("wait", WAITS.values(), ids=WAITS)
 def test_a_model_that_waits_for_its_own_agent_is_refused(
     wait: Callable[[Scene], Awaitable[Any]], *, cooperative: bool
@@ -75,7 +75,7 @@ class Starting(Waiting):
 
 
 @pytest.mark.clause("A-68", "A-69", "F-33")
-@pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
+@EITHER_TASK
 @pytest.mark.parametrize("wait", [WAITS["when_idle"], WAITS["dispose"]], ids=["idle", "dispose"])
 def test_a_task_that_outlives_the_turn_may_wait(
     wait: Callable[[Scene], Awaitable[Any]], *, cooperative: bool

@@ -14,6 +14,8 @@ from runtime.session.derive import History, Message, Surface, messages
 from runtime.session.log import Session, SessionHeader, SessionLog
 from runtime.session.records import RECORD_TYPES, Record
 
+from .clocks import SetClock
+
 
 def record(seq: int, name: str, placement: object = None, **data: object) -> Record:
     """Return a record as the log would hold it."""
@@ -158,7 +160,7 @@ def test_every_record_is_looked_at_once() -> None:
     class Counted(list[Record]):
         reads = 0
 
-        def __getitem__(self, index: Any) -> Any:  # noqa: ANN401 - as its base has it
+        def __getitem__(self, index: Any) -> Any:  # noqa: ANN401  # as its base has it
             Counted.reads += 1
             return super().__getitem__(index)
 
@@ -217,17 +219,9 @@ def test_nothing_done_to_a_message_reaches_the_log() -> None:
 # --- the read side ------------------------------------------------------------------------------
 
 
-class StoppedClock:
-    """A clock that stands still."""
-
-    def now_ms(self) -> int:
-        """Tell the same time for ever."""
-        return 1_000
-
-
 def new_log() -> SessionLog:
     """Return an empty log."""
-    return SessionLog(SessionHeader(id="s", created_ms=1), clock=StoppedClock())
+    return SessionLog(SessionHeader(id="s", created_ms=1), clock=SetClock())
 
 
 def injection(log: SessionLog) -> None:
@@ -242,8 +236,8 @@ def injection(log: SessionLog) -> None:
 @pytest.mark.clause("D-30")
 def test_the_header_is_beside_the_log_and_fixed() -> None:
     """It is not a record, and nothing is derived from it."""
-    header = SessionHeader(id="s", created_ms=1, cwd="/tmp", parent="p", seed_length=3)  # noqa: S108 - a text
-    session = SessionLog(header, clock=StoppedClock()).session
+    header = SessionHeader(id="s", created_ms=1, cwd="/tmp", parent="p", seed_length=3)  # noqa: S108  # a text
+    session = SessionLog(header, clock=SetClock()).session
     assert (session.id, session.header) == ("s", header)
     assert (header.format_version, len(session.events), session.messages()) == (0, 0, [])
     with pytest.raises(attrs.exceptions.FrozenInstanceError):

@@ -25,6 +25,7 @@ async def joined(teardown: Teardown) -> TeardownReport:
 
 
 @pytest.mark.clause("F-15", "F-32", "F-35", "B-44", "B-46", "A-58", "D-51")
+@pytest.mark.seed("SEED-27", "SEED-32", "SEED-40")
 def test_the_whole_order_of_an_end() -> None:
     """Status, callbacks, announcement, discards, records, flush, exit, unregister, gone, detach."""
     seen: list[tuple[str, bool, bool]] = []
@@ -72,6 +73,7 @@ def test_nothing_but_the_status_happens_inside_the_call_for_a_parked_agent() -> 
 
 
 @pytest.mark.clause("F-17", "F-33", "F-34")
+@pytest.mark.seed("SEED-33")
 def test_everybody_who_asks_gets_the_same_end() -> None:
     """Early, late and concurrent callers; a waiter that is cancelled cancels nothing."""
     with Scene() as scene:
@@ -120,6 +122,7 @@ def test_a_teardown_that_nobody_awaits_completes() -> None:
 
 
 @pytest.mark.clause("F-19", "F-20", "F-34", "G-24")
+@pytest.mark.seed("SEED-43")
 def test_listeners_that_raise_interrupt_no_teardown() -> None:
     """At the status, at the records and at the end: the session is still detached."""
 
@@ -250,6 +253,7 @@ def test_ids_may_be_used_again_and_nothing_old_touches_the_new_agent() -> None:
 
 
 @pytest.mark.clause("F-38", "F-06", "A-48")
+@pytest.mark.seed("SEED-67")
 def test_ids_stay_taken_until_the_teardown_has_resolved() -> None:
     """From `agent/disposed` on the agent's id is free, and the session's once it is detached."""
     with Scene() as scene:
@@ -334,6 +338,7 @@ def test_the_end_of_the_runtime_names_what_its_agents_left_behind() -> None:
 
 
 @pytest.mark.clause("A-32", "A-33", "A-80")
+@pytest.mark.seed("SEED-20")
 @pytest.mark.parametrize("registered", ["before", "after"])
 def test_a_waiter_waits_for_the_exit_and_not_for_the_status(registered: str) -> None:
     """Whenever it registered, it returns behind the closing records and their flush."""

@@ -46,10 +46,7 @@ def test_a_discarded_message_returns_at_once(stop: str) -> None:
     with Scene() as scene:
         first = asking(scene)
         second = asking(scene, "B")
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.dispose()
+        scene.stop(stop)
         scene.stage.tick(12)
         reason = "r" if stop == "cancel" else "disposed"
         scene.settle()
@@ -112,7 +109,7 @@ def test_whoever_gives_up_an_exchange_takes_nothing_back() -> None:
     [(None, "A", AgentDisposedError), (None, "", InvalidContentError), (7, "A", CallerError)],
 )
 def test_an_exchange_refuses_like_send(
-    agent: Any,  # noqa: ANN401 - the point
+    agent: Any,  # noqa: ANN401  # the point
     content: str,
     error: type[Exception],
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.unit.windows.scene import CALL, FAILS, Scene
+from tests.unit.windows.scene import CALL, EITHER_TASK, FAILS, Scene
 
 END = "W gone"
 UNWOUND = "disposed SE TE{disposed} FLUSH"
@@ -36,7 +36,7 @@ AT: dict[str, tuple[str, str]] = {
 
 @pytest.mark.clause("B-95", "F-40", "B-51")
 @pytest.mark.parametrize("times", [1, 2])
-@pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
+@EITHER_TASK
 @pytest.mark.parametrize(("head", "trace"), AT.values(), ids=AT)
 def test_a_cancellation_from_inside_a_listener(
     head: str, trace: str, times: int, *, cooperative: bool
@@ -127,7 +127,7 @@ def failing(scene: Scene) -> str:
 
 
 @pytest.mark.clause("B-95", "F-40", "B-121")
-@pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
+@EITHER_TASK
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize("window", [streaming, checkpoint, flushing, failing])
 def test_a_cancellation_where_the_driver_waits(
@@ -145,7 +145,7 @@ def test_a_cancellation_where_the_driver_waits(
 
 
 @pytest.mark.clause("B-95", "B-121")
-@pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
+@EITHER_TASK
 def test_a_second_cancellation_strikes_neither_the_unwinding_nor_the_flush(
     *, cooperative: bool
 ) -> None:
@@ -194,7 +194,7 @@ def test_only_that_agent_is_disposed_and_its_ids_are_free() -> None:
 
 
 @pytest.mark.clause("B-95", "B-48")
-@pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
+@EITHER_TASK
 @pytest.mark.parametrize("first", ["cancel", "dispose"])
 def test_a_cancellation_on_top_of_a_stop(first: str, *, cooperative: bool) -> None:
     """Our own cut and a stranger's cancellation in one instant are both answered."""

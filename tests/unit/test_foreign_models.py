@@ -8,9 +8,8 @@ import pytest
 
 from runtime import Finish, FinishKind, Limits, ModelError, ModelRequest, TextDelta, Usage
 from runtime.model import AbortSignalLike, Chunk
-from tests.unit.windows.scene import CALL, CUT, Scene
+from tests.unit.windows.scene import CALL, CUT, EITHER_TASK, Scene
 
-BESIDE = pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
 ERROR = "running TS UM(A) SS SE ERR(1) TE{error} FLUSH idle W"
 
 
@@ -51,7 +50,7 @@ def outcome(
         return trace, dict(end.get("error", {})), len(scene.requests) - 1
 
 
-@BESIDE
+@EITHER_TASK
 @pytest.mark.clause("B-77", "B-93", "B-75")
 @pytest.mark.parametrize(
     ("raised", "message", "code"),
@@ -80,7 +79,7 @@ def test_whatever_a_model_raises_is_a_recorded_failure(
     assert error.get("code") == code
 
 
-@BESIDE
+@EITHER_TASK
 @pytest.mark.clause("B-77", "B-93")
 @pytest.mark.parametrize("code", ["\ud800", "c" * 5_000], ids=["a surrogate", "too long"])
 def test_a_code_that_cannot_be_logged_does_not_hurt_the_driver(
@@ -97,7 +96,7 @@ def test_a_code_that_cannot_be_logged_does_not_hurt_the_driver(
         assert scene.trace()[-2:] == ["FLUSH", "idle"]
 
 
-@BESIDE
+@EITHER_TASK
 @pytest.mark.clause("B-128", "B-116")
 def test_a_cancellation_that_nobody_asked_for_is_a_failure(*, cooperative: bool) -> None:
     """A model that raises `CancelledError` by itself fails its step and disposes nothing."""
@@ -106,7 +105,7 @@ def test_a_cancellation_that_nobody_asked_for_is_a_failure(*, cooperative: bool)
     assert "CancelledError" in error["message"]
 
 
-@BESIDE
+@EITHER_TASK
 @pytest.mark.clause("B-128", "B-77")
 def test_a_model_that_awaits_something_cancelled_fails_its_step(*, cooperative: bool) -> None:
     """The cancellation of a future of its own is nobody's cancellation of the turn."""
@@ -123,7 +122,7 @@ def test_a_model_that_awaits_something_cancelled_fails_its_step(*, cooperative: 
         scene.expect(ERROR)
 
 
-@BESIDE
+@EITHER_TASK
 @pytest.mark.clause("B-60", "B-93")
 def test_a_model_that_yields_nothing_leaves_no_message(*, cooperative: bool) -> None:
     """An empty reply is a step without an assistant's message."""
@@ -131,7 +130,7 @@ def test_a_model_that_yields_nothing_leaves_no_message(*, cooperative: bool) -> 
     assert " ".join(trace) == "running TS UM(A) SS SE TE{completed} FLUSH idle W"
 
 
-@BESIDE
+@EITHER_TASK
 @pytest.mark.clause("B-60", "B-73", "B-74", "B-21", "B-75")
 @pytest.mark.parametrize(
     ("reply", "expected", "code"),
@@ -159,7 +158,7 @@ def test_every_kind_of_finish_has_its_ending(
     assert steps == 1
 
 
-@BESIDE
+@EITHER_TASK
 @pytest.mark.clause("B-20", "B-19")
 def test_a_model_that_reports_its_abort_after_a_cancel_is_aborted(*, cooperative: bool) -> None:
     """The ending has the reason of the cancel, and no failure is announced."""
@@ -171,7 +170,7 @@ def test_a_model_that_reports_its_abort_after_a_cancel_is_aborted(*, cooperative
         scene.expect("running TS UM(A) SS CH abort cancelled SE TE{aborted:r} FLUSH idle W")
 
 
-@BESIDE
+@EITHER_TASK
 @pytest.mark.clause("B-77", "B-93")
 @pytest.mark.parametrize(
     "garbage",
@@ -179,7 +178,7 @@ def test_a_model_that_reports_its_abort_after_a_cancel_is_aborted(*, cooperative
     ids=repr,
 )
 def test_a_model_that_yields_garbage_fails_its_step(
-    garbage: Any,  # noqa: ANN401 - the point
+    garbage: Any,  # noqa: ANN401  # the point
     *,
     cooperative: bool,
 ) -> None:
@@ -197,7 +196,7 @@ class Awaitable:
         yield
 
 
-@BESIDE
+@EITHER_TASK
 @pytest.mark.clause("B-77", "B-93")
 @pytest.mark.parametrize(
     "say", [lambda: None, lambda: 7, lambda: [TextDelta("1")], Awaitable, lambda: 1 / 0]
@@ -224,18 +223,16 @@ def test_a_model_that_is_none_fails_its_step() -> None:
         scene.expect(ERROR)
 
 
-@BESIDE
+@EITHER_TASK
 @pytest.mark.clause("B-17", "B-44", "B-117")
+@pytest.mark.seed("SEED-16")
 @pytest.mark.parametrize(("stop", "end"), [("cancel", "aborted:r"), ("dispose", "disposed")])
 def test_a_model_that_hangs_is_closed_at_once(stop: str, end: str, *, cooperative: bool) -> None:
     """No time passes: the stream is closed the moment the turn is stopped."""
     with Scene(cooperative=cooperative) as scene:
         scene.ask("A")
         scene.quiet()
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.handle().dispose()
+        scene.stop(stop)
         scene.quiet()
         assert f"TE{{{end}}}" in scene.trace()
         assert scene.stage.now == 0
@@ -258,7 +255,7 @@ class Cleaning:
             raise ValueError("clean-up")
 
 
-@BESIDE
+@EITHER_TASK
 @pytest.mark.clause("B-97", "B-20")
 def test_a_model_that_fails_while_it_is_closed_does_not_change_the_ending(
     *, cooperative: bool
@@ -295,7 +292,7 @@ class Leaving:
                 self.scene.handle().dispose()
 
 
-@BESIDE
+@EITHER_TASK
 @pytest.mark.clause("B-19", "B-20", "B-97", "B-128")
 @pytest.mark.parametrize("kind", FinishKind)
 @pytest.mark.parametrize("stop", ["cancel", "dispose"])

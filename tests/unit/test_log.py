@@ -13,23 +13,14 @@ from runtime.session.derive import messages
 from runtime.session.log import Draft, SessionHeader, SessionLog
 from runtime.session.records import Record
 
+from .clocks import SetClock
+
 SOURCE = {"kind": "user"}
 TRIGGER = {"kind": "message", "source": SOURCE}
 CONTENT = [{"type": "text", "text": "x"}]
 
 
-class SetClock:
-    """A clock that tells what the test says."""
-
-    def __init__(self) -> None:
-        self.time_ms = 1_000
-
-    def now_ms(self) -> int:
-        """Tell the time that was set."""
-        return self.time_ms
-
-
-def new_log(**options: Any) -> SessionLog:  # noqa: ANN401 - handed on
+def new_log(**options: Any) -> SessionLog:  # noqa: ANN401  # handed on
     """Return an empty log on a clock that stands still."""
     options.setdefault("clock", SetClock())
     return SessionLog(SessionHeader(id="s", created_ms=1), **options)
@@ -40,7 +31,7 @@ def start_turn(log: SessionLog) -> Record:
     return log.append("turn/start", {"turn": log.next_turn, "trigger": TRIGGER})
 
 
-def prompt(log: SessionLog, text: str = "x", **options: Any) -> Record:  # noqa: ANN401 - handed on
+def prompt(log: SessionLog, text: str = "x", **options: Any) -> Record:  # noqa: ANN401  # handed on
     """Record a prompt in the open turn."""
     data = {
         "turn": log.open_turn,
@@ -281,7 +272,7 @@ def test_a_replacement_that_is_taken_back_leaves_the_history_as_it_was() -> None
 # --- seeds --------------------------------------------------------------------------------------
 
 
-def seeded(records: list[Record], **options: Any) -> SessionLog:  # noqa: ANN401 - handed on
+def seeded(records: list[Record], **options: Any) -> SessionLog:  # noqa: ANN401  # handed on
     """Return a log that begins with these records."""
     return new_log(seed=records, **options)
 

@@ -38,7 +38,7 @@ STOP = Finish(FinishKind.STOP)
 SILENT: Any = SimpleNamespace(is_aborted=False, reason=None)
 
 
-def said(text: str, role: Any = "user") -> Message:  # noqa: ANN401 - one of two words
+def said(text: str, role: Any = "user") -> Message:  # noqa: ANN401  # one of two words
     """Return a message with this text."""
     return Message(role, accept_content(text), (0,))
 
@@ -104,7 +104,7 @@ def test_a_chunk_is_recorded_as_plain_json(chunk: Chunk, expected: dict[str, Any
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_is_no_chunk_is_the_models_error(chunk: Any) -> None:  # noqa: ANN401 - anything at all
+def test_what_is_no_chunk_is_the_models_error(chunk: Any) -> None:  # noqa: ANN401  # anything at all
     """The model is at fault, and the error says what it yielded."""
     with pytest.raises(ModelError, match="the model yielded") as caught:
         chunk_to_json(chunk)
@@ -276,7 +276,7 @@ def test_an_error_is_raised_behind_the_pieces_or_reported_as_the_finish() -> Non
 
     async def scenario() -> None:
         async for chunk in model.stream(request("x"), SILENT):
-            seen.append(chunk)  # noqa: PERF401 - what came before the error counts
+            seen.append(chunk)  # noqa: PERF401  # what came before the error counts
 
     with pytest.raises(ModelError, match="overloaded"):
         asyncio.run(scenario())
@@ -300,7 +300,7 @@ def test_a_line_that_hangs_waits_behind_its_pieces_until_it_is_cancelled() -> No
     async def scenario() -> bool:
         async def read() -> None:
             async for chunk in model.stream(request("x"), SILENT):
-                seen.append(chunk)  # noqa: PERF401 - it never ends
+                seen.append(chunk)  # noqa: PERF401  # it never ends
 
         task = asyncio.create_task(read())
         for _ in range(20):

@@ -89,7 +89,7 @@ def test_the_defaults_are_the_documented_ones() -> None:
     ],
 )
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "10", None], ids=repr)
-def test_a_count_that_is_none_is_refused_by_name(name: str, value: Any) -> None:  # noqa: ANN401 - any value
+def test_a_count_that_is_none_is_refused_by_name(name: str, value: Any) -> None:  # noqa: ANN401  # any value
     """A limit that cannot be kept is not set."""
     with pytest.raises(ValueError, match=name):
         Limits(**{name: value})
@@ -97,7 +97,7 @@ def test_a_count_that_is_none_is_refused_by_name(name: str, value: Any) -> None:
 
 @pytest.mark.parametrize("name", ["abort_grace_s", "kill_grace_s"])
 @pytest.mark.parametrize("value", [-0.1, math.nan, math.inf, True, "2", None], ids=repr)
-def test_a_duration_that_is_none_is_refused_by_name(name: str, value: Any) -> None:  # noqa: ANN401 - any value
+def test_a_duration_that_is_none_is_refused_by_name(name: str, value: Any) -> None:  # noqa: ANN401  # any value
     """An endless grace would be no bound."""
     with pytest.raises(ValueError, match=name):
         Limits(**{name: value})

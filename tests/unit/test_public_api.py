@@ -1,6 +1,7 @@
 """The public surface, name by name: whoever changes it changes this file."""
 
 import inspect
+import re
 
 import attrs
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import runtime
 from runtime import Agent, AgentHandle, AgentRegistry, Teardown, exchange, open_runtime
 from runtime.agent import LiveAgent
+from runtime.turn import Turn
 
 NAMES = [
     "AGENTS",
@@ -20,9 +22,13 @@ NAMES = [
     "AGENT_STATUS",
     "BASH",
     "BASH_FINISHED",
+    "PERSISTENCE",
     "SESSION_CREATED",
     "SESSION_EVENT",
     "SESSION_FLUSH",
+    "SYSTEM_PROMPT",
+    "TOOLS",
+    "TOOLS_CHANGED",
     "AbortSignal",
     "Agent",
     "AgentDisposedError",
@@ -34,6 +40,7 @@ NAMES = [
     "AgentRegistry",
     "Announcement",
     "AppContext",
+    "Backend",
     "BashConfig",
     "BashExecRequest",
     "BashExecSpec",
@@ -42,10 +49,12 @@ NAMES = [
     "BashRead",
     "BashResult",
     "BashTask",
+    "Blocking",
     "CallerError",
     "CommandAbortedError",
     "ConfiguredAgent",
     "Context",
+    "DamagedSessionError",
     "Discarded",
     "DuplicateIdError",
     "EchoModel",
@@ -63,39 +72,54 @@ NAMES = [
     "InvalidContentError",
     "InvalidRecordError",
     "JobStatus",
+    "JsonLinesBackend",
     "LifecycleError",
     "LimitError",
     "Limits",
     "LinkFailure",
+    "MemoryBackend",
     "Message",
     "Model",
     "ModelError",
     "ModelRequest",
+    "Persistence",
     "Plugin",
     "PluginError",
     "Queued",
     "ReasoningDelta",
     "Record",
     "RecordAppended",
+    "Reply",
     "Runtime",
     "ScriptError",
     "ScriptedModel",
     "Session",
+    "SessionBusyError",
     "SessionHeader",
     "SessionNotice",
     "SessionStarted",
     "Sessions",
     "SpawnError",
+    "SqliteBackend",
     "Status",
     "StatusChanged",
     "StorageError",
+    "StoredHeader",
+    "StoredSession",
     "StreamOutput",
     "Subscription",
+    "SystemPrompt",
     "Teardown",
     "TeardownReport",
     "TextDelta",
     "Token",
+    "Tool",
     "ToolCallDelta",
+    "ToolErrorInfo",
+    "ToolRegistry",
+    "ToolResult",
+    "ToolUse",
+    "ToolsChanged",
     "UnknownIdError",
     "Usage",
     "Window",
@@ -104,6 +128,7 @@ NAMES = [
     "bash_tools_plugin",
     "exchange",
     "open_runtime",
+    "seams",
 ]
 
 SURFACE = {
@@ -124,6 +149,21 @@ def public(thing: object) -> set[str]:
     return {each for each in dir(thing) if not each.startswith("_")}
 
 
+PRIVATE = {"AbortAuthority", "Core", "Turn", "Queues"}
+"""What only the driver and its neighbours may hold."""
+
+
+def told_types(thing: object) -> set[str]:
+    """Return every type that the public attributes and methods of a class speak of."""
+    members = vars(thing).items() if isinstance(thing, type) else ()
+    told = [str(note) for note in getattr(thing, "__annotations__", {}).values()]
+    for name, member in members:
+        if not name.startswith("_"):
+            call = member.fget if isinstance(member, property) else member
+            told += [str(note) for note in getattr(call, "__annotations__", {}).values()]
+    return set(re.findall(r"\w+", " ".join(told)))
+
+
 def test_the_package_exports_exactly_these_names() -> None:
     """And every one of them can be had."""
     assert sorted(NAMES) == sorted(runtime.__all__)
@@ -131,6 +171,7 @@ def test_the_package_exports_exactly_these_names() -> None:
 
 
 @pytest.mark.clause("A-01", "A-49", "A-50", "A-72")
+@pytest.mark.seed("SEED-11", "SEED-12", "SEED-14", "SEED-23")
 @pytest.mark.parametrize("agent", [Agent, LiveAgent])
 def test_the_surface_of_an_agent_is_closed(agent: type) -> None:
     """Nine names; nothing that stops but `cancel`, nothing that ends, removes or keeps."""
@@ -139,7 +180,29 @@ def test_the_surface_of_an_agent_is_closed(agent: type) -> None:
         assert not hasattr(agent, missing)
 
 
+@pytest.mark.clause("A-01")
+@pytest.mark.seed("SEED-14")
+def test_nothing_public_leads_to_what_aborts_a_turn() -> None:
+    """No public class takes, returns or has the authority; the signal is all anybody gets."""
+    assert told_types(Turn) & PRIVATE
+    assert [each for each in NAMES if told_types(getattr(runtime, each)) & PRIVATE] == []
+    assert public(runtime.AbortSignal) == {"is_aborted", "reason", "on_abort", "wait"}
+
+
+@pytest.mark.clause("A-01", "A-50")
+@pytest.mark.seed("SEED-11", "SEED-12")
+def test_one_more_way_to_stop_would_be_seen() -> None:
+    """The closed list is compared with what is there, also with what a base class brings."""
+
+    class Louder(LiveAgent):
+        def abort(self) -> None:
+            """Stop the step."""
+
+    assert public(Louder) - SURFACE == {"abort"}
+
+
 @pytest.mark.clause("A-01", "A-49")
+@pytest.mark.seed("SEED-14")
 def test_the_data_of_an_agent_cannot_be_set() -> None:
     """`status`, `options`, `session` and `id` are read-only, and nothing can be added."""
     for name in ("status", "options", "session", "id"):
@@ -150,6 +213,7 @@ def test_the_data_of_an_agent_cannot_be_set() -> None:
 
 
 @pytest.mark.clause("A-26", "A-50", "A-72", "A-21")
+@pytest.mark.seed("SEED-01", "SEED-12", "SEED-17")
 @pytest.mark.parametrize("agent", [Agent, LiveAgent])
 def test_cancel_takes_a_reason_and_nothing_else(agent: type[LiveAgent]) -> None:
     """It is no coroutine, addresses no message, and has no way to keep the queue."""
@@ -160,6 +224,7 @@ def test_cancel_takes_a_reason_and_nothing_else(agent: type[LiveAgent]) -> None:
 
 
 @pytest.mark.clause("A-02", "A-72")
+@pytest.mark.seed("SEED-25")
 @pytest.mark.parametrize("verb", ["send", "steer", "inject"])
 def test_the_verbs_take_content_and_a_source(verb: str) -> None:
     """No id goes in, and they are no coroutines; only `when_idle` is."""
@@ -172,6 +237,7 @@ def test_the_verbs_take_content_and_a_source(verb: str) -> None:
 
 
 @pytest.mark.clause("F-01", "F-32", "A-50", "F-42")
+@pytest.mark.seed("SEED-29", "SEED-30")
 def test_handles_and_registry() -> None:
     """`create` is synchronous and by name only; `dispose` takes nothing and returns at once."""
     parameters = inspect.signature(AgentRegistry.create).parameters
@@ -182,7 +248,13 @@ def test_handles_and_registry() -> None:
     assert list(inspect.signature(AgentHandle.dispose).parameters) == ["self"]
     assert not inspect.iscoroutinefunction(AgentHandle.dispose)
     assert public(AgentHandle) == {"agent", "dispose"}
-    assert public(AgentRegistry) >= {"create", "get", "list"}
+    assert list(inspect.signature(AgentRegistry.resume).parameters)[1:] == [
+        "session_id",
+        "agent_id",
+        "options",
+    ]
+    assert inspect.iscoroutinefunction(AgentRegistry.resume)
+    assert public(AgentRegistry) == {"create", "resume", "get", "list"}
     assert "__await__" in dir(Teardown)
 
 

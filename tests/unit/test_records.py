@@ -44,6 +44,7 @@ WHOLE: dict[str, dict[str, Any]] = {
 }
 
 OPTIONAL = {
+    "steering/message": {"message_id"},
     "assistant/message": {"usage"},
     "tool/result": {"error", "execution", "meta"},
     "turn/end": {"reason", "error"},
@@ -238,8 +239,12 @@ def test_the_placement_is_a_snapshot() -> None:
 
 
 @pytest.mark.clause("D-13", "D-14")
-@pytest.mark.parametrize("sources", [[], [1, 1], [5], [6], [-1], [True], ["1"], [1.0]], ids=repr)
-def test_sources_that_are_empty_repeated_or_not_earlier_are_refused(sources: list[Any]) -> None:
+@pytest.mark.parametrize(
+    "sources",
+    [[], [1, 1], [5], [6], [-1], [True], ["1"], [1.0], False, 1, "1", {1: 1}, {1}],
+    ids=repr,
+)
+def test_sources_that_are_no_list_of_earlier_records_are_refused(sources: Any) -> None:  # noqa: ANN401  # any value
     """A record comes from what was there before it."""
     with pytest.raises(InvalidRecordError, match=r"assistant/message.*sources"):
         check_sources("assistant/message", sources, "append", 5)

@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 class Refusing:
     """A log that refuses the next record of one type, and is the true log otherwise."""
 
-    def __init__(self, log: Any, record_type: str, times: int = 1) -> None:  # noqa: ANN401 - handed on
+    def __init__(self, log: Any, record_type: str, times: int = 1) -> None:  # noqa: ANN401  # handed on
         self.log = log
         self.record_type = record_type
         self.times = times
 
-    def append(self, type_name: str, data: Any, **rest: Any) -> Any:  # noqa: ANN401 - handed on
+    def append(self, type_name: str, data: Any, **rest: Any) -> Any:  # noqa: ANN401  # handed on
         """Refuse, or hand on."""
         if type_name == self.record_type and self.times > 0:
             self.times -= 1
             raise InvalidRecordError(f"{type_name} is refused by the test")
         return self.log.append(type_name, data, **rest)
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - handed on
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # handed on
         return getattr(self.log, name)
 
 
 def refuse(scene: Scene, record_type: str, times: int = 1) -> None:
     """Put a refusing log in front of the log of `a`."""
-    core = scene.a._core  # type: ignore[attr-defined]  # noqa: SLF001 - a fault is planted inside
+    core = scene.a._core  # type: ignore[attr-defined]  # noqa: SLF001  # a fault is planted inside
     core.log = Refusing(core.log, record_type, times)
 
 
@@ -84,10 +84,7 @@ def test_a_stop_beside_an_unopened_turn(stop: str, head: str) -> None:
 
     def act() -> None:
         scene.a.send("B")
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.handle().dispose()
+        scene.stop(stop)
 
     with Scene() as scene:
         refuse(scene, "turn/start")
@@ -155,9 +152,9 @@ def test_an_injection_is_in_the_log_whole_or_not_at_all(
     record_type: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The caller gets the error, nothing is announced or flushed, and the next turn is number 1."""
-    commit = SessionLog._commit  # noqa: SLF001 - a fault is planted inside
+    commit = SessionLog._commit  # noqa: SLF001  # a fault is planted inside
 
-    def refuse_one(log: SessionLog, type_name: str, *rest: Any) -> Any:  # noqa: ANN401 - handed on
+    def refuse_one(log: SessionLog, type_name: str, *rest: Any) -> Any:  # noqa: ANN401  # handed on
         if type_name == record_type:
             raise InvalidRecordError(f"{type_name} is refused by the test")
         return commit(log, type_name, *rest)
@@ -193,5 +190,5 @@ def test_whoever_comes_after_the_driver_has_died_is_failed_as_well() -> None:
         scene.stage.complete(_joined(scene))
 
 
-async def _joined(scene: Scene) -> Any:  # noqa: ANN401 - handed on
+async def _joined(scene: Scene) -> Any:  # noqa: ANN401  # handed on
     return await scene.handle().dispose()

@@ -24,6 +24,7 @@ CREATION: tuple[Announcement[Any], ...] = (SESSION_CREATED, AGENT_CREATED, AGENT
 
 
 @pytest.mark.clause("F-01", "F-02", "A-49", "F-42")
+@pytest.mark.seed("SEED-29", "SEED-31")
 def test_create_returns_a_handle_and_get_the_bare_agent() -> None:
     """`list` is in order of registration; an unknown id is None."""
     with Scene(agents=()) as scene:
@@ -73,6 +74,7 @@ def test_new_names_are_uuids() -> None:
 
 
 @pytest.mark.clause("F-05", "A-78", "F-38")
+@pytest.mark.seed("SEED-67")
 def test_an_agent_id_that_is_taken_is_refused_and_its_session_id_stays_free() -> None:
     """The error names the id and what to do; no session was made."""
     with Scene() as scene:
@@ -84,6 +86,7 @@ def test_an_agent_id_that_is_taken_is_refused_and_its_session_id_stays_free() ->
 
 
 @pytest.mark.clause("F-06", "A-48", "A-78")
+@pytest.mark.seed("SEED-67")
 def test_a_session_id_that_is_taken_is_refused_under_any_agent_id() -> None:
     """Nothing is registered, and the agent that lives on it is untouched."""
     with Scene() as scene:
@@ -164,6 +167,7 @@ def test_the_order_of_a_creation() -> None:
 
 
 @pytest.mark.clause("D-37", "D-38", "A-48", "F-05")
+@pytest.mark.seed("SEED-67")
 @pytest.mark.parametrize("announcement", CREATION)
 def test_a_listener_of_a_creation_cannot_take_its_names(
     announcement: Announcement[Any],
@@ -188,6 +192,7 @@ def test_a_listener_of_a_creation_cannot_take_its_names(
 
 
 @pytest.mark.clause("D-39", "F-15")
+@pytest.mark.seed("SEED-40")
 def test_a_detached_session_can_be_read_and_publishes_nothing() -> None:
     """Its log is still there; the store has forgotten it; who follows it reaches the end."""
     records: list[object] = []

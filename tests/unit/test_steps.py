@@ -11,7 +11,7 @@ from runtime import (
     TextDelta,
 )
 from runtime.model import Usage
-from tests.unit.windows.scene import CALL, Scene
+from tests.unit.windows.scene import CALL, EITHER_TASK, Scene
 
 
 @pytest.mark.clause("A-45")
@@ -83,7 +83,7 @@ class Endless:
 
 
 @pytest.mark.clause("B-17", "B-18")
-@pytest.mark.parametrize("cooperative", [True, False])
+@EITHER_TASK
 def test_an_iterator_is_closed_when_its_turn_was_stopped_between_two_chunks(
     *, cooperative: bool
 ) -> None:

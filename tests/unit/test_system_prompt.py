@@ -12,8 +12,8 @@ from statemachine.conformance.stage.stage import Stage
 from .context.scene import FailedError, load, state_of, wait
 
 
-@pytest.mark.clause("K-15")
-def test_sections_stand_behind_the_agents_own_prompt_in_order(stage: Stage, root: Context) -> None:
+@pytest.mark.clause("A-45", "K-15")
+def test_sections_stand_in_order_before_the_agents_own_prompt(stage: Stage, root: Context) -> None:
     """By their order, and among equals the one that was added first leads."""
     assert stage.idle
     prompt = SystemPrompt()
@@ -21,7 +21,7 @@ def test_sections_stand_behind_the_agents_own_prompt_in_order(stage: Stage, root
     prompt.add(root, "first", "A")
     prompt.add(root, "early", lambda: "E", order=-1)
     prompt.add(root, "second", "B\n")
-    assert prompt.render("You help.") == "You help.\n\nE\n\nA\n\nB\n\n\nL"
+    assert prompt.render("You help.") == "E\n\nA\n\nB\n\n\nL\n\nYou help."
 
 
 @pytest.mark.clause("K-15")
@@ -71,6 +71,23 @@ def test_a_section_goes_with_its_plugin(stage: Stage, root: Context) -> None:
     assert prompt.render("") == "S"
 
 
+@pytest.mark.clause("K-15")
+def test_a_section_that_goes_while_others_are_asked_is_not_asked(
+    stage: Stage, root: Context
+) -> None:
+    """Whoever took it away relies on that."""
+    assert stage.idle
+    prompt = SystemPrompt()
+    later = prompt.add(root, "later", _fail)
+
+    def remove() -> str:
+        later.dispose()
+        return "R"
+
+    prompt.add(root, "remove", remove, order=-1)
+    assert prompt.render("") == "R"
+
+
 @pytest.mark.clause("K-22")
 def test_a_name_is_taken_once(stage: Stage, root: Context) -> None:
     """The refusal names who has it; the first section stays."""
@@ -111,7 +128,7 @@ async def _later() -> str:
         (("rules", "A", 1.5), "its order is 1.5"),
         (("rules", "A", True), "its order is True"),
     ],
-    ids=ascii,
+    ids=lambda each: ascii(each).partition(" at 0x")[0],
 )
 def test_a_section_that_is_none_is_refused(
     stage: Stage, root: Context, arguments: tuple[Any, ...], why: str

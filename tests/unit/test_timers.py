@@ -11,9 +11,7 @@ from tests.unit.windows.scene import Scene
 def test_a_stopped_turn_leaves_no_timer(stop: str, where: str) -> None:
     """Neither the deadline of the turn nor the one of its flush is still counting."""
     with Scene() as scene:
-        scene.at(
-            where, lambda: scene.a.cancel("r") if stop == "cancel" else scene.handle().dispose()
-        )
+        scene.at(where, lambda: scene.stop(stop))
         scene.ask("A")
         scene.quiet()
         if where == "model":
@@ -34,7 +32,7 @@ def test_a_turn_that_was_stopped_in_time_counts_only_its_flush() -> None:
         scene.a.cancel("r")
         scene.quiet()
         assert scene.trace()[-1] == "TE{aborted:r}"
-        timers = [each for each in scene.stage.loop._timers if not each[2].cancelled()]  # noqa: SLF001 - the inside
+        timers = [each for each in scene.stage.loop._timers if not each[2].cancelled()]  # noqa: SLF001  # the inside
         assert [each[0] for each in timers] == [began + 2.0]
         scene.open("flush")
         assert scene.stage.loop.next_timer() is None

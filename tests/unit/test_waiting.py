@@ -7,6 +7,7 @@ from tests.unit.windows.scene import Scene
 
 
 @pytest.mark.clause("A-29", "A-64")
+@pytest.mark.seed("SEED-18")
 def test_when_idle_returns_at_once_when_there_is_nothing_to_wait_for() -> None:
     """It looks when it is first run, not when it is made."""
     with Scene() as scene:
@@ -25,6 +26,7 @@ def test_when_idle_returns_at_once_when_there_is_nothing_to_wait_for() -> None:
 
 
 @pytest.mark.clause("A-30")
+@pytest.mark.seed("SEED-19")
 def test_when_idle_counts_an_accepted_message_as_work() -> None:
     """The status is still `idle`, and the waiter waits for the turn."""
     with Scene() as scene:
@@ -33,6 +35,25 @@ def test_when_idle_counts_an_accepted_message_as_work() -> None:
         assert scene.a.status is Status.IDLE
         scene.settle()
         scene.expect("running [A] idle W")
+
+
+@pytest.mark.clause("A-29", "A-66")
+@pytest.mark.seed("SEED-22")
+def test_waiting_stops_nothing() -> None:
+    """However many wait and give up, the turn runs to its end and so does the next one."""
+    with Scene() as scene:
+        scene.ask("A")
+        scene.quiet()
+        waiters = [scene.stage.spawn(scene.wait(), f"waiter {n}") for n in range(3)]
+        scene.a.send("B")
+        scene.quiet()
+        for waiter in waiters:
+            waiter.cancel()
+        scene.quiet()
+        assert not scene.signals[0].is_aborted
+        assert scene.a.status is Status.RUNNING
+        scene.settle()
+        scene.expect("running [A] [B] idle W")
 
 
 @pytest.mark.clause("A-66")
@@ -44,7 +65,7 @@ def test_a_cancelled_waiter_is_removed() -> None:
         scene.quiet()
         gone.cancel()
         scene.quiet()
-        waiters = scene.a._core.waiters  # type: ignore[attr-defined]  # noqa: SLF001 - the inside
+        waiters = scene.a._core.waiters  # type: ignore[attr-defined]  # noqa: SLF001  # the inside
         assert len(waiters) == 1
         scene.settle()
         assert gone.cancelled()

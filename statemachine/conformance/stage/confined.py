@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 __all__ = ["ConfinedLoop"]
 
 
-def _gate_instead(name: str) -> Any:  # noqa: ANN401 - stands for many signatures at once
+def _gate_instead(name: str) -> Any:  # noqa: ANN401  # stands for many signatures at once
     """Make the method that refuses one way out of the loop."""
 
     def refuse(*_args: object, **_options: object) -> NoReturn:

@@ -10,7 +10,7 @@ The loop implements `AbstractEventLoop` itself rather than borrowing the insides
 so that it reads the same on every Python version. Whatever would leave the process or the thread
 (executors, sockets, processes, signals) is refused by name: it has to become a gate.
 """
-# ruff: noqa: SLF001 - a loop drives handles through their underscored names, as stock loops do
+# ruff: noqa: SLF001  # a loop drives handles through their underscored names, as stock loops do
 
 import asyncio
 import contextlib
@@ -263,19 +263,19 @@ class StageLoop(ConfinedLoop):
             self._tasks = [weakref.ref(one) for one in self._alive() if _owes_something(one)]
             self._prune_at = max(_PRUNE_AT, 2 * len(self._tasks))
 
-    def set_task_factory(self, factory: Any) -> None:  # noqa: ANN401 - the shape differs by version
+    def set_task_factory(self, factory: Any) -> None:  # noqa: ANN401  # the shape differs by version
         """Use `factory(loop, coroutine)` for new tasks; None restores plain tasks."""
         self._task_factory = factory
 
-    def get_task_factory(self) -> Any:  # noqa: ANN401 - the shape differs by version
+    def get_task_factory(self) -> Any:  # noqa: ANN401  # the shape differs by version
         """Return the task factory, None if tasks are plain."""
         return self._task_factory
 
-    def set_exception_handler(self, handler: Any) -> None:  # noqa: ANN401 - asyncio's own shape
+    def set_exception_handler(self, handler: Any) -> None:  # noqa: ANN401  # asyncio's own shape
         """Also tell `handler(loop, context)` of errors that reached nobody."""
         self._exception_handler = handler
 
-    def get_exception_handler(self) -> Any:  # noqa: ANN401 - asyncio's own shape
+    def get_exception_handler(self) -> Any:  # noqa: ANN401  # asyncio's own shape
         """Return the handler set last, or None."""
         return self._exception_handler
 
@@ -302,7 +302,7 @@ class StageLoop(ConfinedLoop):
         """Return False: asyncio's debug mode measures real time."""
         return False
 
-    def set_debug(self, enabled: bool) -> None:  # noqa: FBT001 - asyncio's signature
+    def set_debug(self, enabled: bool) -> None:  # noqa: FBT001  # asyncio's signature
         """Ignore the wish for debug mode."""
 
     def is_running(self) -> bool:
@@ -332,7 +332,7 @@ class StageLoop(ConfinedLoop):
         self._run_while(lambda: not self._stopping)
         self._stopping = False
 
-    def run_until_complete(self, future: Any) -> Any:  # noqa: ANN401 - any awaitable, as asyncio
+    def run_until_complete(self, future: Any) -> Any:  # noqa: ANN401  # any awaitable, as asyncio
         """Run callbacks and timers until `future` is done, and return its result.
 
         Raises:
@@ -372,7 +372,7 @@ class StageLoop(ConfinedLoop):
         for generator in self._live_generators():
             await generator.aclose()
 
-    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - asyncio's signature
+    async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109  # asyncio's signature
         """Do nothing: there is no executor."""
 
 

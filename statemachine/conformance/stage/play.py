@@ -38,7 +38,7 @@ World = TypeVar("World")
 Path = tuple[tuple[int, int], ...]
 
 
-class ScheduleDiverged(Exception):  # noqa: N818 - a verdict: stale schedule, or chance in the code
+class ScheduleDiverged(Exception):  # noqa: N818  # a verdict: stale schedule, or chance in the code
     """A schedule asked for an option that the run did not have."""
 
 
@@ -300,7 +300,7 @@ class Play(Generic[World]):
         return choice
 
 
-class _Unhandled(Exception):  # noqa: N818 - a verdict on the code under test
+class _Unhandled(Exception):  # noqa: N818  # a verdict on the code under test
     """An error reached nobody."""
 
 

@@ -30,11 +30,11 @@ class StageError(Exception):
     """The outside failed because the test said so."""
 
 
-class StageStuck(Exception):  # noqa: N818 - a verdict on the code under test
+class StageStuck(Exception):  # noqa: N818  # a verdict on the code under test
     """Nothing can happen any more, and somebody still waits."""
 
 
-class TooLong(Exception):  # noqa: N818 - a verdict on the code under test
+class TooLong(Exception):  # noqa: N818  # a verdict on the code under test
     """The budget of steps is used up and there is still something to do."""
 
 
@@ -219,7 +219,7 @@ class Stage:
         """Whether anything is left that can happen."""
         return self._options(self.loop.has_ready, len(actions)) > 0
 
-    def _options(self, ready: bool, actions: int) -> int:  # noqa: FBT001 - counted, not a switch
+    def _options(self, ready: bool, actions: int) -> int:  # noqa: FBT001  # counted, not a switch
         timer = self.loop.next_timer() is not None
         openings = 0 if self.is_silent else self.gates.openings()
         return ready + actions + openings + timer

@@ -11,13 +11,13 @@ from typing import Any, Final
 from attrs import define, field
 
 from statemachine.conformance.stage.stage import StageError, TooLong
-from statemachine.conformance.subject import Injects, Listens, Steers
+from statemachine.conformance.subject import Injects, Intercepts, Listens, Steers
 
 from .ledger import Context, Ledger, Verb, Waiter
 from .story import Violation
 from .watch import _GONE, _RELEASED, POINTS, Watch
 
-__all__ = ["ACTS", "POINTS", "Examination"]
+__all__ = ["ACTS", "POINTS", "SEAMS", "Examination"]
 
 MOVES_MAX: Final = 20_000
 ACTS: Final = (
@@ -25,6 +25,13 @@ ACTS: Final = (
     "cancel,send", "send,cancel", "steer,dispose",
 )  # fmt: skip
 """What a listener may do: verbs, one after the other, with a reason behind a colon."""
+
+
+SEAMS: Final = (
+    "prompt/submit", "system/assemble", "step/prepare", "model/request", "step/result",
+    "tool/before", "tool/body", "tool/after", "turn/continue",
+)  # fmt: skip
+"""Where a turn waits for others than the model and the disk."""
 
 
 @define(eq=False)
@@ -195,6 +202,17 @@ class Examination(Watch):
         script = _Script(self, point, act, agent)
         script.close = self.subject.on(point, script)
         self._scripts.append(script.close)
+
+    def intercept(self, seam: str, act: str = "", agent: str = "") -> None:
+        """Let whoever is asked next at that seam wait at a gate, and act first, if there is an act.
+
+        `act` and `agent` are what they are of `listen`.
+        """
+        assert isinstance(self.subject, Intercepts)
+        words = "".join(f", {word!r}" for word in (act, agent) if word)
+        self.story.did(f"play.intercept({seam!r}{words})", self._depth)
+        self._count(seam)
+        self.subject.intercept(seam, _Script(self, seam, act, agent) if act else None)
 
     def note_listener(self, point: str, agent: str) -> None:
         """Write down that a listener begins to act."""

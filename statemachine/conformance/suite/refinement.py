@@ -71,7 +71,7 @@ Project = Callable[[Any], Projection]
 class Projects(Protocol):
     """A subject that brings its own projection."""
 
-    def project(self, cell: Any) -> Projection:  # noqa: ANN401 - the runtime's own cell
+    def project(self, cell: Any) -> Projection:  # noqa: ANN401  # the runtime's own cell
         """Return what the cell holds."""
         ...
 

@@ -22,7 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from statemachine.conformance.stage.stage import StageStuck, TooLong
 from statemachine.conformance.subject import Offer
 
-from .examination import ACTS, POINTS, Examination
+from .examination import ACTS, POINTS, SEAMS, Examination
 from .story import Violation
 
 __all__ = ["MACHINES", "Program"]
@@ -30,6 +30,13 @@ __all__ = ["MACHINES", "Program"]
 _WHICH: Final = st.integers(0, 3)
 _AGENTS: Final = st.integers(0, 1)
 _OUTCOMES: Final = st.sampled_from(("ok", "ok", "error", "call", "max-tokens"))
+_VERDICTS: Final = st.sampled_from(
+    ("ok", "error", "call", "call", "block", "deny", "ask", "reject", "stop", "continue")
+)
+_SEAMS: Final = st.sampled_from(SEAMS)
+_SEAM_ACTS: Final = st.sampled_from(
+    ("", "", "", "cancel", "dispose", "send", "steer", "cancel,send")
+)
 _REASONS: Final = st.sampled_from((None, "stop", "again"))
 _POINTS: Final = st.sampled_from(POINTS)
 _TURNING_POINTS: Final = st.sampled_from(
@@ -226,6 +233,23 @@ class Listening(Turning):
         self._install(point, act, which)
 
 
+class Intercepting(Program):
+    """Programs in which a turn waits for interceptors and for the bodies of tools."""
+
+    @precondition(lambda self: Offer.INTERCEPT in self.offers)
+    @rule(seam=_SEAMS, act=_SEAM_ACTS)
+    def intercept(self, seam: str, act: str) -> None:
+        """Let whoever is asked next wait, and perhaps act before that."""
+        if act != "steer" or Offer.STEER in self.offers:
+            self.attempt(self.play.intercept, seam, act)
+
+    @precondition(lambda self: Offer.INTERCEPT in self.offers)
+    @rule(verdict=_VERDICTS)
+    def judge(self, verdict: str) -> None:
+        """Let the oldest thing outside happen, in a way that only an interceptor can choose."""
+        self.attempt(self.play.answer, verdict)
+
+
 class WaitingProgram(Waiting, Cancelling):
     """Send, wait and cancel: short programs around the instants at which nothing runs."""
 
@@ -246,7 +270,11 @@ class ListenerProgram(Listening, Cancelling, Waiting, Timing):
     """Send and cancel, and act from inside listeners."""
 
 
-class FullProgram(Listening, Cancelling, Ending, Steering, Leaving, Timing):
+class SeamProgram(Intercepting, Cancelling, Ending):
+    """Send, cancel, dispose, and wait for interceptors and tools."""
+
+
+class FullProgram(Listening, Intercepting, Cancelling, Ending, Steering, Leaving, Timing):
     """Everything."""
 
 
@@ -256,6 +284,7 @@ MACHINES: Final[dict[str, type[Program]]] = {
     "cancel": CancelProgram,
     "teardown": TeardownProgram,
     "listeners": ListenerProgram,
+    "seams": SeamProgram,
     "all": FullProgram,
 }
 """The machines by name."""

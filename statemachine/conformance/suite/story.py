@@ -16,7 +16,7 @@ __all__ = ["Broken", "Line", "Story", "Violation"]
 _RECENT: Final = 60
 
 
-class Violation(AssertionError):  # noqa: N818 - a verdict on the code under test
+class Violation(AssertionError):  # noqa: N818  # a verdict on the code under test
     """An invariant does not hold.
 
     Attributes:
@@ -89,7 +89,7 @@ class Story:
         return "\n".join(told)
 
 
-class Broken(AssertionError):  # noqa: N818 - a verdict on the code under test
+class Broken(AssertionError):  # noqa: N818  # a verdict on the code under test
     """A run that broke an invariant, told.
 
     Attributes:

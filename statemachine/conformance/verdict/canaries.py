@@ -18,6 +18,8 @@ from statemachine.explorer import check, explore
 from statemachine.labelled import explore_labelled
 from statemachine.lifecycle import Row
 from statemachine.machine import MACHINE, Machine
+from statemachine.worlds import refute
+from statemachine.worlds.connection import SAFETY, TABLE, connection_world
 
 from .evidence import Canary, PlantedFault
 from .scenarios import SCRIPTS, search_scripts
@@ -30,6 +32,7 @@ def plant_canaries(make_subject: MakeSubject) -> tuple[Canary, ...]:
     return (
         _planted("explorer", "a cancel of a turn fires no signal", _explorer),
         _planted("labelled", "a cancel of a turn discards nothing", _labelled),
+        _planted("worlds", "a load does not reserve its session", _worlds),
         _planted("schedules", "two withdrawals race for one coin", _schedules),
         _planted(
             "oracles", "this subject, but its cancel does nothing", lambda: _oracles(make_subject)
@@ -51,7 +54,7 @@ def planted_in_parts(faults: Iterable[PlantedFault]) -> Canary:
 def forgetful(make_subject: MakeSubject) -> MakeSubject:
     """Return a maker of the same subjects whose `cancel` does nothing."""
 
-    def make() -> Any:  # noqa: ANN401 - the subject's own class, with one method less
+    def make() -> Any:  # noqa: ANN401  # the subject's own class, with one method less
         subject: Any = make_subject()
         kind = type(subject)
         members = {"__slots__": (), "cancel": lambda _self, _agent, _reason: None}
@@ -100,6 +103,16 @@ def _labelled() -> str | None:
     labelled = explore_labelled(explore(_without(Command.DISCARD)), 1)
     broken = [each.name for each in labelled.verdicts if not each.holds]
     return broken[0] if broken else None
+
+
+def _worlds() -> str | None:
+    rows = tuple(
+        evolve(row, does=tuple(move for move in row.does if move.name != "reserve"))
+        for row in TABLE
+    )
+    claim = next(each for each in SAFETY if each.name == "no_two_live_agents_share_an_id")
+    story = refute(connection_world(rows), claim)
+    return None if story is None else str(story)
 
 
 # -- The schedule search ---------------------------------------------------------------------------

@@ -277,12 +277,11 @@ CRITERIA: Final = (
     _row(
         "INV-20",
         "A",
-        "Ar",
-        "",
+        "Ar:L-01 Ar:L-05 Ar:L-06 Ar:L-08 Ar:L-09 Ar:L-11 Ar:L-19 Ar:L-22",
+        "L-01 L-05 L-06 L-08 L-09 L-11 L-19 L-20 L-22",
         "every RFC has the format and its place",
         "Every RFC has the format, its folder says its status, and the index is what the generator "
         "writes.",
-        later="the gate on the corpus comes with specs/rfc",
     ),
     _row(
         "INV-21",

@@ -19,6 +19,7 @@ class Engine(StrEnum):
 
     EXPLORER = "explorer"
     LABELLED = "labelled"
+    WORLDS = "worlds"
     SUITES = "suites"
     HUNT = "hunt"
     SCHEDULES = "schedules"
@@ -56,7 +57,7 @@ class Check:
     @property
     def side(self) -> Side:
         """What it looked at."""
-        is_model = self.engine in (Engine.EXPLORER, Engine.LABELLED)
+        is_model = self.engine in (Engine.EXPLORER, Engine.LABELLED, Engine.WORLDS)
         return Side.SPECIFICATION if is_model else Side.RUNTIME
 
 

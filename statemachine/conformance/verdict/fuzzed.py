@@ -45,7 +45,7 @@ class _Judged:
     """What the subject has to offer, or its oracle sees nothing."""
 
 
-def _judged(  # noqa: PLR0913, PLR0917 - the columns of a declaration
+def _judged(  # noqa: PLR0913, PLR0917  # the columns of a declaration
     row: str, kind: Kind, what: str, calls: str, clauses: str, needs: Offer | None = None
 ) -> _Judged:
     return _Judged(
@@ -273,7 +273,7 @@ def _canary(engine: str, fault: str, make_subject: MakeSubject, level: Level) ->
 def _lying(make_subject: MakeSubject) -> MakeSubject:
     """Return a maker of the same subjects whose probe leaves out what was commanded."""
 
-    def make() -> Any:  # noqa: ANN401 - the subject's own class, with one method changed
+    def make() -> Any:  # noqa: ANN401  # the subject's own class, with one method changed
         subject: Any = make_subject()
         kind = type(subject)
 

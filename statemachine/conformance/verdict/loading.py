@@ -30,7 +30,7 @@ def load_subject(text: str) -> MakeSubject:
     if not (module_name and colon and name):
         raise SubjectError(f"{text!r} is no subject; write package.module:make_subject")
     # As with `python -m`: what lies in the current folder can be named.
-    if (here := os.getcwd()) not in sys.path and "" not in sys.path:  # noqa: PTH109 - a search path
+    if (here := os.getcwd()) not in sys.path and "" not in sys.path:  # noqa: PTH109  # a search path
         sys.path.insert(0, here)
     try:
         module = importlib.import_module(module_name)

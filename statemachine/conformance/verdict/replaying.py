@@ -30,12 +30,12 @@ def replay_script(subject: str, script: str, schedule: str) -> int:
     except (SubjectError, ScheduleDiverged, ValueError) as error:
         return _refuse(str(error))
     if failure is None:
-        print(f"{script}: nothing is wrong under this schedule")  # noqa: T201 - the answer
+        print(f"{script}: nothing is wrong under this schedule")  # noqa: T201  # the answer
         return Exit.HOLDS
-    print(failure)  # noqa: T201 - the answer
+    print(failure)  # noqa: T201  # the answer
     return Exit.BROKEN
 
 
 def _refuse(why: str) -> int:
-    print(f"replay: {why}", file=sys.stderr)  # noqa: T201 - the command's own words
+    print(f"replay: {why}", file=sys.stderr)  # noqa: T201  # the command's own words
     return Exit.UNRELIABLE

@@ -17,7 +17,7 @@ from .parts import PartError, merge_parts
 from .progress import Progress, quiet_runtimes
 from .report import ReportError, as_report, clear_report, write_report
 from .scenarios import search_scripts
-from .specified import examine_specification
+from .specified import examine_specification, examine_surroundings
 from .table import verdict_table
 from .verdict import Exit, Judgement, judge
 
@@ -100,6 +100,7 @@ class _Run:
     def gather(self) -> Evidence:
         """Run every engine in order."""
         evidence = self._engine("explorer", "every reachable shape", examine_specification)
+        evidence += self._engine("worlds", "what surrounds an agent", examine_surroundings)
         evidence += self._engine("schedules", f"up to {_DEVIATIONS} deviations", self._schedules)
         evidence += self._engine("suites", f"profile {self.options.profile}", self._suites)
         if self.options.seconds:

@@ -236,7 +236,7 @@ _JUDGEMENTS = (
 )  # fmt: skip
 
 
-def search_scripts(  # noqa: PLR0913 - each is named at the call
+def search_scripts(  # noqa: PLR0913  # each is named at the call
     make_subject: MakeSubject,
     *,
     offers: frozenset[Offer],

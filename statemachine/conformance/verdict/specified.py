@@ -1,4 +1,4 @@
-"""The specification as evidence: every property on every reachable shape, and on labelled messages.
+"""The specification as evidence: every property of every shape, of labelled messages and of worlds.
 
 This judges the declaration. It speaks for a runtime only as far as that runtime is driven by it.
 """
@@ -8,10 +8,11 @@ from attrs import frozen
 from statemachine.explorer import Exploration, Verdict, check, check_premises, explore
 from statemachine.labelled import Labelled, explore_labelled
 from statemachine.machine import MACHINE, Machine
+from statemachine.worlds import examine_worlds
 
 from .evidence import Check, Engine, Evidence
 
-__all__ = ["examine_specification", "explored_shapes"]
+__all__ = ["examine_specification", "examine_surroundings", "explored_shapes"]
 
 _BOUND = 3
 
@@ -47,10 +48,26 @@ def examine_specification(*, bound: int = _BOUND, lifecycle: Machine = MACHINE) 
     found += [_Found(engine=Engine.LABELLED, verdict=each) for each in labelled.verdicts]
     checks = tuple(each.as_check() for each in found)
     return Evidence(
-        checks=checks,
-        stories=tuple(f"specification: {each.name}\n{each.why}" for each in checks if each.why),
-        explorer=_summary(exploration, labelled, checks),
+        checks=checks, stories=_stories(checks), explorer=_summary(exploration, labelled, checks)
     )
+
+
+def examine_surroundings(*, lifecycle: Machine = MACHINE) -> Evidence:
+    """Check every property of the worlds around the machine."""
+    worlds = examine_worlds(explored_shapes(lifecycle))
+    checks = tuple(
+        _Found(engine=Engine.WORLDS, verdict=verdict).as_check()
+        for world in worlds
+        for verdict in world.verdicts
+    )
+    summary = [
+        {"name": world.name, "states": world.states, "steps": world.steps} for world in worlds
+    ]
+    return Evidence(checks=checks, stories=_stories(checks), explorer={"worlds": summary})
+
+
+def _stories(checks: tuple[Check, ...]) -> tuple[str, ...]:
+    return tuple(f"specification: {each.name}\n{each.why}" for each in checks if each.why)
 
 
 def explored_shapes(lifecycle: Machine = MACHINE) -> Exploration:

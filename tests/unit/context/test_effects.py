@@ -111,6 +111,7 @@ def test_what_is_no_disposer_is_refused_asynchronously(stage: Stage, root: Conte
 
 
 @pytest.mark.clause("G-02")
+@pytest.mark.seed("SEED-39")
 def test_disposers_of_one_effect_run_last_in_first_out(stage: Stage, root: Context) -> None:
     """Each is awaited before the next begins, whether it is asynchronous or not."""
     seen: list[str] = []
@@ -132,6 +133,7 @@ def test_disposers_of_one_effect_run_last_in_first_out(stage: Stage, root: Conte
 
 
 @pytest.mark.clause("G-03")
+@pytest.mark.seed("SEED-38")
 def test_sibling_effects_are_disposed_concurrently(stage: Stage, root: Context) -> None:
     """All are begun, the last registered first, before any of them has ended."""
     seen: list[str] = []

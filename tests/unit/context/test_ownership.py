@@ -41,6 +41,10 @@ class Owners:
     def _apply(self, context: AppContext, _: object) -> None:
         self.handle = context.agents.create(agent_id="a")
 
+    def make_another(self, context: AppContext, _: object) -> None:
+        """Make an agent `b`, as a plugin."""
+        context.agents.create(agent_id="b")
+
     @property
     def core(self) -> Core:
         """The cell of the agent."""
@@ -59,6 +63,7 @@ class Owners:
 
 
 @pytest.mark.clause("G-38", "F-15", "F-16", "F-17", "F-23", "F-24")
+@pytest.mark.seed("SEED-32", "SEED-40")
 @pytest.mark.parametrize("way", WAYS)
 def test_an_agent_ends_alike_from_its_handle_its_owners_and_the_application(way: str) -> None:
     """One trace, and one order of leaving registry and store, whoever ends it mid-stream."""
@@ -91,6 +96,7 @@ def test_an_agent_ends_alike_from_its_handle_its_owners_and_the_application(way:
 
 
 @pytest.mark.clause("G-38", "F-17")
+@pytest.mark.seed("SEED-33")
 def test_all_owners_wait_for_the_one_end() -> None:
     """An owner that comes late, and one that comes last, resolve with the agent's own end."""
     with Scene(agents=()) as scene:
@@ -118,6 +124,23 @@ def test_a_fiber_takes_only_its_own_agents_along() -> None:
         scene.settle()
         scene.expect("running TS UM(A) SS CH CH AM SE TE{completed} FLUSH idle W", "b")
         assert scene.agent("b").status is Status.IDLE
+
+
+@pytest.mark.clause("G-38", "G-02")
+@pytest.mark.seed("SEED-36")
+def test_the_whole_life_of_an_agent_is_one_effect_of_each_owner() -> None:
+    """Neither its session nor its registration nor its driver is an effect beside it."""
+    with Scene(agents=()) as scene:
+        owners = Owners(scene)
+        fibers = (owners.caller, scene.rt.driver)
+        before = [each.effects for each in fibers]
+        scene.rt.context.plugin(Plugin(name="other", apply=owners.make_another, inject=(AGENTS,)))
+        scene.ask("A")
+        scene.quiet()
+        assert [effect.name for effect in owners.caller.effects] == ["apply", "agent a"]
+        assert owners.caller.effects == before[0]
+        assert [effect.name for effect in scene.rt.driver.effects[len(before[1]) :]] == ["agent b"]
+        scene.settle()
 
 
 @pytest.mark.clause("G-38", "F-22")
@@ -150,6 +173,7 @@ def test_a_turn_may_not_await_the_unload_of_a_fiber_that_owns_its_agent() -> Non
 
 
 @pytest.mark.clause("F-03", "F-24", "F-04")
+@pytest.mark.seed("SEED-30")
 def test_nothing_is_created_without_a_driver() -> None:
     """After the driver's plugin is gone creation is refused, and the look-ups find nothing."""
     with Scene() as scene:
@@ -196,6 +220,7 @@ def test_agents_are_read_only_by_who_injects_them() -> None:
 
 
 @pytest.mark.clause("F-25", "F-26", "F-31")
+@pytest.mark.seed("SEED-35", "SEED-44")
 def test_a_configured_agent_belongs_to_the_driver() -> None:
     """It is there from the beginning, on a fresh session, and ends with the driver's plugin."""
     with Scene(agents=(), configured=(ConfiguredAgent(id="a"),)) as scene:

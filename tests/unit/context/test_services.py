@@ -243,3 +243,67 @@ def test_a_service_that_goes_while_a_dependent_loads_waits_for_the_load(
     assert (state_of(fiber), end.is_done) == (FiberState.LOADING, False)
     wait(stage, end)
     assert (state_of(fiber), seen) == (FiberState.PENDING, ["d", "undone"])
+
+
+def _by_a_plugin(stage: Stage, root: Context) -> None:
+    load(stage, root, lambda context, _: context.provide(DISK, "d"), name="sqlite")
+
+
+def _by_one_that_loads(stage: Stage, root: Context) -> None:
+    async def apply(context: Context, _: object) -> None:
+        context.provide(DISK, "d")
+        await stage.gate("load", ("ok",))
+
+    load(stage, root, apply, name="sqlite")
+
+
+def _by_one_that_is_still_used(stage: Stage, root: Context) -> None:
+    fiber = load(stage, root, lambda context, _: context.provide(DISK, "d"), name="sqlite")
+    load(stage, root, lambda *_: gated(stage, [], "unload"), DISK)
+    fiber.dispose()
+    stage.run_until_quiet()
+
+
+def _by_the_child_of_one(stage: Stage, root: Context) -> None:
+    def child(context: Context, _: object) -> None:
+        context.provide(DISK, "d")
+
+    load(stage, root, lambda context, _: context.plugin(plugin(child, name="sqlite")))
+
+
+TAKEN: dict[str, Any] = {
+    "a plugin": _by_a_plugin,
+    "one that loads": _by_one_that_loads,
+    "one that is still used": _by_one_that_is_still_used,
+    "a child": _by_the_child_of_one,
+}
+
+
+@pytest.mark.clause("G-18", "G-48")
+@pytest.mark.parametrize("taken", TAKEN)
+@pytest.mark.parametrize("who", ["a plugin", "the application", "a child of a plugin"])
+def test_a_name_that_is_taken_is_refused_to_everybody(
+    stage: Stage, root: Context, taken: str, who: str
+) -> None:
+    """The message says by whom, and what to do; the service is what it was."""
+    TAKEN[taken](stage, root)
+    before = root.get(DISK)
+
+    def second(context: Context, _: object) -> None:
+        with pytest.raises(DuplicateServiceError) as caught:
+            context.provide(DISK, "second")
+        said = str(caught.value)
+        assert "service 'disk' refused: plugin sqlite" in said
+        assert "dispose that fiber first" in said
+        assert caught.value.code == "duplicate-service"
+
+    def parent(context: Context, _: object) -> None:
+        context.plugin(plugin(second))
+
+    if who == "the application":
+        second(root, None)
+    else:
+        fiber = load(stage, root, second if who == "a plugin" else parent)
+        assert state_of(fiber) is FiberState.ACTIVE
+    assert root.get(DISK) == before
+    stage.settle()

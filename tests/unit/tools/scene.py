@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from hypothesis import strategies as st
+
 from runtime.tools import Tool
 
-__all__ = ["READ", "do_nothing", "made"]
+__all__ = ["JSON", "READ", "do_nothing", "made"]
 
 READ: dict[str, Any] = {
     "type": "object",
@@ -21,6 +23,20 @@ READ: dict[str, Any] = {
     "required": ["path"],
 }
 """The parameters of a tool that reads files."""
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53) + 1, 2**53 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec="utf-8")),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+"""Any JSON value that can be recorded."""
 
 
 def do_nothing(_arguments: object, _use: object) -> None:

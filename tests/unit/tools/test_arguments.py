@@ -1,33 +1,16 @@
 """Arguments: how what a model wrote is read, and what is found wrong with it."""
 
 import json
-import urllib.request
-import warnings
 from typing import Any
 
-import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.errors import CallerError
 from runtime.session.content import FrozenObject, freeze_json, thaw
 from runtime.tools import parse_arguments, violations
 
-from .scene import READ, made
-
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**53) + 1, 2**53 - 1)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(codec="utf-8")),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=3)
-    ),
-    max_leaves=12,
-)
+from .scene import JSON, made
 
 
 def wrong(arguments: object, **fields: Any) -> tuple[str, ...]:  # noqa: ANN401  # of a tool
@@ -117,28 +100,28 @@ def test_parsed_arguments_are_frozen() -> None:
 
 @pytest.mark.clause("K-09")
 @pytest.mark.parametrize(
-    ("arguments", "place"),
+    ("arguments", "violation"),
     [
-        ({}, "arguments: 'path'"),
-        ({"path": 3}, "arguments.path: 3"),
-        ({"path": None}, "arguments.path: None"),
-        ({"path": ""}, "arguments.path: ''"),
-        ({"path": "a", "mode": "image"}, "arguments.mode: 'image'"),
-        ({"path": "a", "lines": [1, "2"]}, "arguments.lines[1]: '2'"),
-        ({"path": "a", "lines": {}}, "arguments.lines: {}"),
-        ({"path": "a", "lines": [True]}, "arguments.lines[0]: True"),
-        ({"path": "a", "lines": [1, 2, 3]}, "arguments.lines: [1, 2, 3]"),
-        ({"path": "a", "within": {}}, "arguments.within: 'root'"),
-        ({"path": "a", "within": {"root": []}}, "arguments.within.root: []"),
-        ([], "arguments must be a JSON object, not"),
-        ("{", "arguments must be a JSON object, not"),
-        (None, "arguments must be a JSON object, not"),
+        ({}, 'arguments: needs the property "path"'),
+        ({"path": 3}, "arguments.path: must be of type string, not number"),
+        ({"path": None}, "arguments.path: must be of type string, not null"),
+        ({"path": ""}, "arguments.path: must have at least this many characters: 1"),
+        ({"path": "a", "mode": "image"}, 'arguments.mode: must be one of "text", "bytes"'),
+        ({"path": "a", "lines": [1, "2"]}, "arguments.lines[1]: must be of type integer, not str"),
+        ({"path": "a", "lines": {}}, "arguments.lines: must be of type array, not object"),
+        ({"path": "a", "lines": [True]}, "arguments.lines[0]: must be of type integer, not bool"),
+        ({"path": "a", "lines": [1, 2, 3]}, "arguments.lines: must have at most this many items"),
+        ({"path": "a", "within": {}}, 'arguments.within: needs the property "root"'),
+        ({"path": "a", "within": {"root": []}}, "arguments.within.root: must be of type string"),
+        ([], "arguments must be a JSON object, not FrozenList"),
+        ("{", "arguments must be a JSON object, not text that is none"),
+        (None, "arguments must be a JSON object, not NoneType"),
     ],
 )
-def test_a_violation_says_what_is_wrong_and_where(arguments: object, place: str) -> None:
+def test_a_violation_says_what_is_wrong_and_where(arguments: object, violation: str) -> None:
     """Required names, types, enumerations, nested objects and lists are all held to the schema."""
     (only,) = wrong(arguments)
-    assert only.startswith(place)
+    assert only.startswith(violation)
 
 
 @pytest.mark.clause("K-09")
@@ -159,84 +142,17 @@ def test_every_violation_is_listed() -> None:
         "arguments.path",
         "arguments.within",
     ]
-    numbers = {"type": "object", "additionalProperties": {"type": "number"}}
-    many = wrong({f"n{count}": "x" * 10_000 for count in range(500)}, parameters=numbers)
+    numbers = {"additionalProperties": {"pattern": "y" * 10_000}}
+    many = wrong({f"n{count}": "x" for count in range(500)}, parameters=numbers)
     assert (len(many), max(map(len, many)) < 400) == (20, True)
-
-
-@pytest.mark.clause("K-09")
-@pytest.mark.parametrize(
-    "parameters",
-    [{"$ref": "#"}, {"properties": {"a": {"$ref": "#/properties/a"}}}],
-    ids=["circle", "inner circle"],
-)
-def test_a_check_that_breaks_down_is_a_violation(parameters: dict[str, Any]) -> None:
-    """The library raises here; the model is told that its arguments could not be checked."""
-    arguments = {"a": 1}
-    with pytest.raises(RecursionError):
-        list(jsonschema.Draft202012Validator(parameters).iter_errors(arguments))
-    (only,) = wrong(arguments, parameters=parameters)
-    assert only.startswith("arguments could not be checked: ")
-
-
-@pytest.mark.clause("K-09")
-def test_what_was_found_before_a_breakdown_is_told() -> None:
-    """A violation is worth something even if the check could not be finished."""
-    circle = {"$ref": "#/properties/a"}
-    first, last = wrong({"a": 1}, parameters={"required": ["n"], "properties": {"a": circle}})
-    assert first == "arguments: 'n' is a required property"
-    assert last.startswith("arguments could not be checked: ")
-
-
-@pytest.mark.clause("K-09")
-@given(arguments=JSON)
-def test_checking_never_raises(arguments: object) -> None:
-    """Any JSON value has its list of violations, and it is empty exactly if the library agrees."""
-    found = wrong(arguments)
-    fits = isinstance(arguments, dict) and jsonschema.Draft202012Validator(READ).is_valid(arguments)
-    assert (found == ()) is fits
 
 
 def test_arguments_that_are_no_json_at_all_are_a_violation() -> None:
     """The check does not rely on its caller having frozen them."""
-    (only,) = violations(made(), {"path": object()})
-    assert "is not of type 'string'" in only
+    assert violations(made(), {"path": object()}) == (
+        "arguments.path: must be of type string, not object",
+    )
     assert violations(made(), object()) == ("arguments must be a JSON object, not object",)
-
-
-@pytest.mark.clause("K-09")
-def test_references_inside_the_schema_are_followed() -> None:
-    """Also those of older dialects, in which definitions have another name."""
-    parameters = {
-        "$schema": "http://json-schema.org/draft-07/schema#",
-        "definitions": {"path": {"type": "string"}},
-        "properties": {"path": {"$ref": "#/definitions/path"}},
-    }
-    (only,) = wrong({"path": 3}, parameters=parameters)
-    assert only.startswith("arguments.path: 3")
-
-
-@pytest.mark.clause("K-09")
-def test_a_reference_fetches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library would ask the network; a tool that wants that is refused before it is used."""
-    asked: list[object] = []
-
-    def fetch(request: object, *_args: object, **_kwargs: object) -> object:
-        asked.append(request)
-        raise OSError("no network")
-
-    monkeypatch.setattr(urllib.request, "urlopen", fetch)
-    elsewhere = {"properties": {"path": {"$ref": "http://localhost/path.json"}}}
-    trusting = jsonschema.Draft202012Validator(elsewhere)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with pytest.raises(Exception, match="Unresolvable"):
-            trusting.is_valid({"path": 1})
-    assert asked != []
-    asked.clear()
-    with pytest.raises(CallerError, match="leads to nothing inside it"):
-        made(parameters=elsewhere)
-    assert asked == []
 
 
 @pytest.mark.clause("K-11")

@@ -221,7 +221,11 @@ def test_a_call_is_presented_with_its_arguments_and_the_meta_of_its_result(
 
 
 @pytest.mark.clause("K-10")
-@pytest.mark.parametrize("arguments", [{}, {"path": 3}, "{", None, [], object()], ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"path": 3}, "{", None, [], object()],
+    ids=lambda each: str(each) if type(each) is not object else "an object",
+)
 def test_arguments_of_an_old_log_that_do_not_fit_are_not_presented(
     stage: Stage, root: Context, caplog: pytest.LogCaptureFixture, arguments: object
 ) -> None:
@@ -249,7 +253,9 @@ def test_what_cannot_be_presented_is_none(stage: Stage, root: Context) -> None:
 
 @pytest.mark.clause("K-10")
 @pytest.mark.parametrize(
-    "given", ["text", 3, ["a"], {"title": object()}, {"title": "\ud800"}], ids=ascii
+    "given",
+    ["text", 3, ["a"], {"title": object()}, {"title": "\ud800"}],
+    ids=["a string", "a number", "a list", "no JSON", "half a character"],
 )
 def test_a_presentation_that_is_none_is_logged(
     stage: Stage, root: Context, caplog: pytest.LogCaptureFixture, given: object

@@ -235,7 +235,7 @@ def test_error_and_meta_are_recorded_only_if_there_is_one() -> None:
         ({"error": ToolErrorInfo(name="a", code="b")}, "error must be a ToolErrorInfo"),
         ({"error": {"name": "a", "code": "b"}, "is_error": True}, "error must be a ToolErrorInfo"),
     ],
-    ids=str,
+    ids=[f"case-{number}" for number in range(8)],
 )
 def test_a_result_that_would_not_survive_the_log_is_refused(
     fields: dict[str, Any], why: str

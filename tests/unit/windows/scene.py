@@ -1,25 +1,9 @@
-"""One agent on the stage, and everything it does written down in a compact notation.
+"""One agent on the stage, and everything it does written down, see `notation`."""
 
-    running cancelled idle disposed     a status is announced
-    TS SS SE                            turn/start, step/start, step/end
-    UM(A) SM(S) CM(c)                   a prompt, steering, context with its text
-    CH AM TC TR(why)                    a chunk, the assistant's message, a call, its result
-    TE{completed} TE{aborted:r}         turn/end with its ending and its reason
-    -A{cancelled:r}                     A is discarded: cause and reason
-    ERR(1) FLUSH FLUSH!                 agent/error of a step; a flush that succeeds, that fails
-    abort                               the abort signal fires
-    gone END                            agent/disposed; the teardown has resolved
-    model                               the model goes on, noted only if the test acts there
-    W                                   the `when_idle` waiter has been released
-    *                                   here the test acts
-    [A,B]                               a whole plain turn on the prompts A and B, and its flush
-
-The model answers `1` and `2`, in two chunks, unless `replies` says otherwise.
-"""
-
-import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self
+
+import pytest
 
 import runtime
 from runtime import (
@@ -44,18 +28,23 @@ from runtime import (
     Runtime,
     Teardown,
     TextDelta,
+    Tool,
     ToolCallDelta,
+    ToolUse,
     open_runtime,
 )
+from runtime.context.interceptors import Kind
 from runtime.model import AbortSignalLike, Chunk
-from runtime.session.content import text_of
+from runtime.subject import StageClock, StageIdentifiers
 from statemachine import MACHINE, Machine
 from statemachine.conformance.stage.stage import Stage
+
+from .notation import dropped_token, head, is_record, record_token, spelled
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-__all__ = ["CALL", "CUT", "FAILS", "Scene", "StageModel", "call", "spelled"]
+__all__ = ["CALL", "CUT", "EITHER_TASK", "FAILS", "Scene", "StageModel", "call", "spelled"]
 
 Reply = tuple[Chunk | BaseException, ...]
 
@@ -66,43 +55,15 @@ CUT: Final[Reply] = (TextDelta("1"), TextDelta("2"), Finish(FinishKind.MAX_TOKEN
 """A reply that ran out of tokens."""
 FAILS: Final[Reply] = (runtime.ModelError("the model is out of order", code="out"),)
 """A reply that fails before its first chunk."""
-
-_TURN: Final = "TS {} SS CH CH AM SE TE{{completed}} FLUSH"
-_SHORT: Final = {
-    "turn/start": "TS",
-    "user/message": "UM",
-    "steering/message": "SM",
-    "context/message": "CM",
-    "step/start": "SS",
-    "step/end": "SE",
-    "assistant/chunk": "CH",
-    "assistant/message": "AM",
-    "tool/call": "TC",
-}
+EITHER_TASK: Final = pytest.mark.parametrize(
+    "cooperative", [True, False], ids=["on the task", "beside it"]
+)
+"""Runs a test with a model on the driver's own task, and with one on a task beside it."""
 
 
 def call(number: int) -> ToolCallDelta:
     """Return the chunk of one whole call."""
     return ToolCallDelta(f"k{number}", "tool", "{}")
-
-
-def spelled(notation: str) -> list[str]:
-    """Return the tokens of a trace, whole turns written out.
-
-    A released waiter and the resolved teardown belong to nobody's order but their own: `W` is
-    moved in front of what the teardown does after the driver's exit.
-    """
-
-    def written_out(found: re.Match[str]) -> str:
-        return _TURN.format(" ".join(f"UM({each})" for each in found.group(1).split(",")))
-
-    tokens = re.sub(r"\[([^]]*)\]", written_out, notation).split()
-    for place in range(1, len(tokens)):
-        at = place
-        while tokens[at] == "W" and at > 0 and tokens[at - 1] in ("gone", "END"):
-            tokens[at - 1], tokens[at] = tokens[at], tokens[at - 1]
-            at -= 1
-    return tokens
 
 
 class StageModel:
@@ -128,22 +89,6 @@ class StageModel:
             yield piece
 
 
-class _Clock:
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
-
-    def now_ms(self) -> int:
-        return int(self.stage.now * 1_000)
-
-
-class _Identifiers:
-    made = 0
-
-    def new_id(self) -> str:
-        self.made += 1
-        return f"id-{self.made}"
-
-
 class Scene:
     """A runtime on a stage, with one agent `a` unless told otherwise.
 
@@ -156,15 +101,15 @@ class Scene:
         stage: The stage.
     """
 
-    def __init__(  # noqa: PLR0913 - all optional, all by name
+    def __init__(  # noqa: PLR0913  # all optional, all by name
         self,
         *,
         machine: Machine = MACHINE,
         cooperative: bool = True,
-        limits: Limits = Limits(),  # noqa: B008 - frozen
+        limits: Limits = Limits(),  # noqa: B008  # frozen
         model: object = None,
         agents: Iterable[str] = ("a",),
-        options: AgentOptions = AgentOptions(),  # noqa: B008 - frozen
+        options: AgentOptions = AgentOptions(),  # noqa: B008  # frozen
         configured: Iterable[ConfiguredAgent] = (),
     ) -> None:
         self.stage = Stage()
@@ -181,8 +126,8 @@ class Scene:
             models={"stage": chosen},  # type: ignore[dict-item]  # tests give bad ones, too
             default_model="stage",
             limits=limits,
-            clock=_Clock(self.stage),
-            identifiers=_Identifiers(),
+            clock=StageClock(self.stage),
+            identifiers=StageIdentifiers(),
             machine=machine,
             agents=configured,
         )
@@ -196,8 +141,8 @@ class Scene:
         self.stage.run_until_quiet()
         rt = self.rt
         rt.on(AGENT_STATUS, lambda it: self.note(it.status.value, it.agent.id), plugin="trace")
-        rt.on(SESSION_EVENT, lambda it: self.note(_record(it.record), it.session.id))
-        rt.on(AGENT_DISCARDED, lambda it: self.note(_dropped(it), it.agent.id))
+        rt.on(SESSION_EVENT, lambda it: self.note(record_token(it.record), it.session.id))
+        rt.on(AGENT_DISCARDED, lambda it: self.note(dropped_token(it), it.agent.id))
         rt.on(AGENT_ERROR, lambda it: self.note(f"ERR({it.step})", it.agent.id))
         rt.on(AGENT_DISPOSED, lambda it: self.note("gone", it.agent.id))
         rt.on(AGENT_QUEUED, self._on_queued)
@@ -216,7 +161,7 @@ class Scene:
 
     # -- The agents --------------------------------------------------------------------------------
 
-    def create(self, agent: str, options: AgentOptions = AgentOptions()) -> Agent:  # noqa: B008 - frozen
+    def create(self, agent: str, options: AgentOptions = AgentOptions()) -> Agent:  # noqa: B008  # frozen
         """Make one more agent; its session has the same id."""
         return self.adopt(self.rt.agents.create(agent_id=agent, options=options))
 
@@ -248,6 +193,14 @@ class Scene:
         teardown = self.handle(agent).dispose()
         self.stage.spawn(self._end(teardown, agent), f"end of {agent}")
         return teardown
+
+    def stop(self, how: str) -> None:
+        """Stop the agent `a`: `cancel` with the reason `r`, or `dispose` and look no further."""
+        if how == "cancel":
+            self.a.cancel("r")
+        else:
+            assert how == "dispose"
+            self.handle().dispose()
 
     async def _end(self, teardown: Teardown, agent: str) -> None:
         await teardown
@@ -293,7 +246,7 @@ class Scene:
     def note(self, token: str, agent: str = "a") -> None:
         """Write a token down, then do what the test wants done at it."""
         self._traces[agent].append(token)
-        for entry in [each for each in self._acts if each[:2] == (agent, _head(token))]:
+        for entry in [each for each in self._acts if each[:2] == (agent, head(token))]:
             if entry in self._acts:
                 self._acts.remove(entry)
                 entry[2]()
@@ -314,8 +267,52 @@ class Scene:
         """Compare everything that happened with a trace, and the trace with the log."""
         seen, expected = self.trace(agent), spelled(notation)
         assert seen == expected, f"\nexpected {' '.join(expected)}\n    seen {' '.join(seen)}"
-        logged = [_record(each) for each in self.records(agent)]
-        assert [each for each in seen if _is_record(each)] == logged, "the log tells another story"
+        logged = [record_token(each) for each in self.records(agent)]
+        assert [each for each in seen if is_record(each)] == logged, "the log tells another story"
+
+    def intercept(
+        self, seam: Kind, answer: Callable[..., object] | None = None, *, holds: bool = False
+    ) -> None:
+        """Listen to a seam: note `name?`, wait at the gate of that name if it holds, then answer.
+
+        Args:
+            seam: one of `runtime.seams`.
+            answer: given the argument, answers; omitted, the interceptor proceeds.
+            holds: whether the interceptor waits at the gate `name` first.
+        """
+
+        async def interceptor(argument: Any, proceed: Any = None) -> object:  # noqa: ANN401  # any seam
+            place = getattr(argument, "use", argument)
+            self.note(f"{seam.name}?", place.agent.id)
+            if holds:
+                await self.stage.gate(seam.name)
+            if answer is not None:
+                return answer(argument)
+            return None if proceed is None else await proceed()
+
+        self.rt.context.on(seam, interceptor)
+
+    def tool(
+        self,
+        body: Callable[[Any, ToolUse], object] = lambda _arguments, _use: "done",
+        *,
+        name: str = "tool",
+        **rest: Any,  # noqa: ANN401  # of a tool
+    ) -> None:
+        """Register a tool that takes any object; its body is noted as `body`."""
+
+        def execute(arguments: Any, use: ToolUse) -> object:  # noqa: ANN401  # any JSON
+            self.note("body", use.agent.id)
+            return body(arguments, use)
+
+        tool = Tool(
+            name=name,
+            description="Does what the test says.",
+            parameters={"type": "object"},
+            execute=execute,
+            **rest,
+        )
+        self.rt.tools.register(self.rt.context, tool)
 
     def knows(self, signal: AbortSignalLike) -> bool:
         """Whether the model was given this signal in an earlier step."""
@@ -327,7 +324,7 @@ class Scene:
             self._acts.remove(entry)
             entry[2]()
 
-    async def _flush(self, notice: Any) -> None:  # noqa: ANN401 - a notice
+    async def _flush(self, notice: Any) -> None:  # noqa: ANN401  # a notice
         if await self.stage.gate("flush") == "error":
             self.note("FLUSH!", notice.session.id)
             raise OSError("the stage's disk is full")
@@ -349,26 +346,3 @@ def act(scene: Scene, name: str) -> None:
             verbs[verb]()
         except AgentDisposedError:
             scene.note("refused")
-
-
-def _head(token: str) -> str:
-    return re.match(r"[A-Za-z]+!?|.", token).group()  # type: ignore[union-attr]  # matches always
-
-
-def _is_record(token: str) -> bool:
-    return _head(token) in {*_SHORT.values(), "TR", "TE"}
-
-
-def _record(record: Record) -> str:
-    data = record.data
-    if record.type == "turn/end":
-        reason = f":{data['reason']}" if "reason" in data else ""
-        return f"TE{{{data['ending']}{reason}}}"
-    if record.type == "tool/result":
-        return f"TR({data.get('execution') or data['error']['code']})"
-    short = _SHORT[record.type]
-    return f"{short}({text_of(data['content'])})" if short in ("UM", "SM", "CM") else short
-
-
-def _dropped(notice: Any) -> str:  # noqa: ANN401 - a notice
-    return f"-{text_of(notice.content)}{{{notice.cause}:{notice.reason}}}"

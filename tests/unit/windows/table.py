@@ -45,7 +45,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
-def check(  # noqa: PLR0913 - a row has four columns
+def check(  # noqa: PLR0913  # a row has four columns
     point: Point,
     prefix: str,
     name: str,

@@ -77,20 +77,25 @@ FLUSH = """
 """
 
 
+@pytest.mark.at("turn-end")
 @pytest.mark.clause("B-29", "B-46", "A-12", "A-15", "A-52", "B-35", "B-103", "B-136")
+@pytest.mark.seed("SEED-08")
 @pytest.mark.parametrize(("name", "trace"), rows(TURN_END))
 def test_inside_the_end_of_a_cancelled_turn(name: str, trace: str) -> None:
     """The marker is gone, only the status says `cancelled`: what comes is queued and runs."""
     check(turn_ended, ABORTED, name, trace)
 
 
+@pytest.mark.at("flush")
 @pytest.mark.clause("B-30", "B-31", "B-32", "B-46", "A-12", "A-15", "A-52", "B-35", "A-31")
+@pytest.mark.seed("SEED-08", "SEED-09")
 @pytest.mark.parametrize(("name", "trace"), rows(FLUSH))
 def test_while_the_flush_of_a_cancelled_turn_is_awaited(name: str, trace: str) -> None:
     """A cancel only empties the inbox; work goes from `cancelled` to `running` without `idle`."""
     check(flushing, ABORTED, name, trace)
 
 
+@pytest.mark.at("announce-running: status running")
 @pytest.mark.clause("B-05", "B-06", "B-35", "B-40", "B-99", "B-100", "A-52")
 @pytest.mark.parametrize(("name", "trace"), rows(re.sub(r"\bA\b", "Y", ANNOUNCED)))
 def test_inside_the_running_of_a_replacement(name: str, trace: str) -> None:
@@ -98,6 +103,7 @@ def test_inside_the_running_of_a_replacement(name: str, trace: str) -> None:
     check(replaced, f"{ABORTED} FLUSH running", name, trace)
 
 
+@pytest.mark.at("announce-idle: status idle")
 @pytest.mark.clause("B-05", "B-34", "B-35", "B-102", "A-35")
 @pytest.mark.parametrize(("name", "trace"), rows(IDLE))
 def test_inside_the_idle_behind_an_unopened_turn(name: str, trace: str) -> None:

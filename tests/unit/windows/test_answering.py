@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from .scene import Scene
+from .scene import EITHER_TASK, Scene
 from .table import check, rows
+
+pytestmark = pytest.mark.seed("SEED-04")
 
 
 def asked(scene: Scene, do: Callable[[], None]) -> None:
@@ -95,18 +97,19 @@ RESULT = """
     send+dispose    abort disposed -B{disposed:disposed} SE TE{disposed} FLUSH W gone END
 """
 
-BOTH_KINDS = pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
 
-
-@BOTH_KINDS
+@pytest.mark.at("stream")
+@EITHER_TASK
 @pytest.mark.clause("B-17", "B-44", "B-47", "B-48", "B-51", "B-58", "A-27", "A-31", "A-33", "B-118")
+@pytest.mark.seed("SEED-03", "SEED-27", "SEED-34")
 @pytest.mark.parametrize(("name", "trace"), rows(STREAM))
 def test_while_the_model_is_silent(name: str, trace: str, *, cooperative: bool) -> None:
     """A stop closes the stream at once and the step stays without an answer."""
     check(asked, "running TS UM(A) SS", name, trace, cooperative=cooperative)
 
 
-@BOTH_KINDS
+@pytest.mark.at("stream")
+@EITHER_TASK
 @pytest.mark.clause("B-17", "B-44", "A-26", "A-69", "B-118")
 @pytest.mark.parametrize(("name", "trace"), rows(STREAM))
 def test_from_inside_the_model(name: str, trace: str, *, cooperative: bool) -> None:
@@ -114,15 +117,18 @@ def test_from_inside_the_model(name: str, trace: str, *, cooperative: bool) -> N
     check(in_the_model, "running TS UM(A) SS model", name, trace, cooperative=cooperative)
 
 
-@BOTH_KINDS
+@pytest.mark.at("stream: chunk")
+@EITHER_TASK
 @pytest.mark.clause("B-17", "B-18", "B-44", "B-59")
+@pytest.mark.seed("SEED-03")
 @pytest.mark.parametrize(("name", "trace"), rows(FIRST_CHUNK))
 def test_inside_the_notification_of_a_chunk(name: str, trace: str, *, cooperative: bool) -> None:
     """The chunks so far stay, and what comes after the stop is not recorded."""
     check(first_chunk, "running TS UM(A) SS CH", name, trace, cooperative=cooperative)
 
 
-@BOTH_KINDS
+@pytest.mark.at("stream: chunk")
+@EITHER_TASK
 @pytest.mark.clause("B-19", "B-44")
 @pytest.mark.parametrize(("name", "trace"), rows(LAST_CHUNK))
 def test_inside_the_last_chunk(name: str, trace: str, *, cooperative: bool) -> None:
@@ -130,6 +136,7 @@ def test_inside_the_last_chunk(name: str, trace: str, *, cooperative: bool) -> N
     check(last_chunk, "running TS UM(A) SS CH CH", name, trace, cooperative=cooperative)
 
 
+@pytest.mark.at("result: assistant message recorded")
 @pytest.mark.clause("B-22", "B-44", "B-63")
 @pytest.mark.parametrize(("name", "trace"), rows(RESULT))
 def test_inside_the_notification_of_the_reply(name: str, trace: str) -> None:

@@ -1,5 +1,5 @@
 """Before a turn is open: PARKED, WOKEN and ANNOUNCE_RUNNING."""
-# ruff: noqa: E501 - a row of a table is one line
+# ruff: noqa: E501  # a row of a table is one line
 
 from collections.abc import Callable
 
@@ -7,6 +7,8 @@ import pytest
 
 from .scene import Scene
 from .table import check, rows
+
+pytestmark = pytest.mark.seed("SEED-04")
 
 
 def parked(scene: Scene, do: Callable[[], None]) -> None:
@@ -125,20 +127,25 @@ PASSING = """
 """
 
 
+@pytest.mark.at("parked")
 @pytest.mark.clause("B-01", "B-38", "B-94", "A-11", "A-14", "A-22", "A-23", "A-29", "A-67")
+@pytest.mark.seed("SEED-10", "SEED-24")
 @pytest.mark.parametrize(("name", "trace"), rows(PARKED))
 def test_a_parked_agent(name: str, trace: str) -> None:
     """A cancel leaves nothing behind, a dispose needs nothing, and anything else runs."""
     check(parked, "", name, trace)
 
 
+@pytest.mark.at("woken")
 @pytest.mark.clause("B-02", "B-03", "B-04", "B-39", "A-06", "A-24", "A-30", "A-36", "A-37", "C-09")
+@pytest.mark.seed("SEED-05", "SEED-34")
 @pytest.mark.parametrize(("name", "trace"), rows(WOKEN))
 def test_a_driver_that_was_woken_and_has_not_run(name: str, trace: str) -> None:
     """What is dropped before the driver runs opens no turn and releases the waiter."""
     check(woken, "", name, trace)
 
 
+@pytest.mark.at("agent/queued")
 @pytest.mark.clause("A-03", "A-30", "A-54", "B-02", "B-03", "B-39", "A-71")
 @pytest.mark.parametrize(("name", "trace"), rows(WOKEN))
 def test_inside_the_announcement_of_a_message(name: str, trace: str) -> None:
@@ -146,13 +153,16 @@ def test_inside_the_announcement_of_a_message(name: str, trace: str) -> None:
     check(queued, "", name, trace)
 
 
+@pytest.mark.at("agent/discarded")
 @pytest.mark.clause("A-36", "A-37", "A-70", "C-08")
+@pytest.mark.seed("SEED-21")
 @pytest.mark.parametrize(("name", "trace"), rows(DISCARDED))
 def test_inside_the_announcement_of_a_discard(name: str, trace: str) -> None:
     """What a listener of `agent/discarded` starts is new work, never hit by that cancel."""
     check(discarded, "-A{cancelled:q}", name, trace)
 
 
+@pytest.mark.at("announce-running: status running")
 @pytest.mark.clause("B-05", "B-06", "B-40", "B-99", "B-100", "A-12", "A-51")
 @pytest.mark.parametrize(("name", "trace"), rows(ANNOUNCED))
 def test_inside_the_notification_of_running(name: str, trace: str) -> None:
@@ -160,6 +170,7 @@ def test_inside_the_notification_of_running(name: str, trace: str) -> None:
     check(announced, "running", name, trace)
 
 
+@pytest.mark.at("announce-running")
 @pytest.mark.clause("B-101", "B-102", "B-136", "A-28")
 @pytest.mark.parametrize(("name", "trace"), rows(PASSING))
 def test_in_the_pass_between_an_unopened_turn_and_its_replacement(name: str, trace: str) -> None:

@@ -1,5 +1,5 @@
 """The reply asks for tools: RESULT, CHECKPOINT, TOOL_CALL; no tool is known, so none has a body."""
-# ruff: noqa: E501 - a row of a table is one line
+# ruff: noqa: E501  # a row of a table is one line
 
 from collections.abc import Callable
 
@@ -7,6 +7,8 @@ import pytest
 
 from .scene import CALL, Scene, call
 from .table import check, rows
+
+pytestmark = pytest.mark.seed("SEED-04")
 
 
 def answered(scene: Scene, do: Callable[[], None]) -> None:
@@ -118,6 +120,7 @@ LAST_RESULT = """
 """
 
 
+@pytest.mark.at("result: assistant message recorded")
 @pytest.mark.clause("B-23", "B-123", "B-124", "A-16", "B-68", "K-03")
 @pytest.mark.parametrize(("name", "trace"), rows(RESULT))
 def test_inside_the_notification_of_a_reply_with_a_call(name: str, trace: str) -> None:
@@ -125,6 +128,7 @@ def test_inside_the_notification_of_a_reply_with_a_call(name: str, trace: str) -
     check(answered, "running TS UM(A) SS CH AM", name, trace)
 
 
+@pytest.mark.at("checkpoint")
 @pytest.mark.clause("B-118", "B-123", "B-124", "B-138")
 @pytest.mark.parametrize(("name", "trace"), rows(CHECKPOINT))
 def test_while_the_flush_before_the_first_call_is_awaited(name: str, trace: str) -> None:
@@ -132,6 +136,7 @@ def test_while_the_flush_before_the_first_call_is_awaited(name: str, trace: str)
     check(checkpoint, "running TS UM(A) SS CH AM", name, trace)
 
 
+@pytest.mark.at("tool-call")
 @pytest.mark.clause("B-24", "B-123", "B-125", "A-10", "A-16")
 @pytest.mark.parametrize(("name", "trace"), rows(CALLED))
 def test_inside_the_notification_of_a_call(name: str, trace: str) -> None:
@@ -139,6 +144,7 @@ def test_inside_the_notification_of_a_call(name: str, trace: str) -> None:
     check(called, "running TS UM(A) SS CH AM FLUSH TC", name, trace)
 
 
+@pytest.mark.at("tool-call: tool result recorded")
 @pytest.mark.clause("B-63", "B-123", "A-16")
 @pytest.mark.parametrize(("name", "trace"), rows(FIRST_RESULT))
 def test_between_two_calls(name: str, trace: str) -> None:
@@ -146,6 +152,7 @@ def test_between_two_calls(name: str, trace: str) -> None:
     check(first_result, "running TS UM(A) SS CH CH AM FLUSH TC TR(unknown-tool)", name, trace)
 
 
+@pytest.mark.at("tool-call: tool result recorded")
 @pytest.mark.clause("B-63", "B-68", "B-134")
 @pytest.mark.parametrize(("name", "trace"), rows(LAST_RESULT))
 def test_inside_the_last_result(name: str, trace: str) -> None:

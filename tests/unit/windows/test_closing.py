@@ -7,6 +7,8 @@ import pytest
 from .scene import CALL, CUT, FAILS, Scene
 from .table import check, rows
 
+pytestmark = pytest.mark.seed("SEED-04")
+
 DONE = "running TS UM(A) SS CH CH AM SE"
 
 
@@ -181,13 +183,16 @@ IDLE = """
 """
 
 
+@pytest.mark.at("step-end")
 @pytest.mark.clause("B-26", "B-45", "B-69", "A-05", "A-16", "B-134")
+@pytest.mark.seed("SEED-07")
 @pytest.mark.parametrize(("name", "trace"), rows(STEP_END))
 def test_inside_the_notification_of_step_end(name: str, trace: str) -> None:
     """A stop ends the turn without asking; steering makes it go on."""
     check(step_ended, DONE, name, trace)
 
 
+@pytest.mark.at("step-end")
 @pytest.mark.clause("B-50", "B-74", "B-96", "B-45")
 @pytest.mark.parametrize(("name", "trace"), rows(TRUNCATED))
 def test_after_a_step_that_ran_out_of_tokens(name: str, trace: str) -> None:
@@ -195,6 +200,7 @@ def test_after_a_step_that_ran_out_of_tokens(name: str, trace: str) -> None:
     check(truncated, DONE, name, trace)
 
 
+@pytest.mark.at("step-end: deferred context")
 @pytest.mark.clause("A-16", "A-74", "B-56")
 @pytest.mark.parametrize(("name", "trace"), rows(DEFERRED))
 def test_inside_the_context_that_was_held_back(name: str, trace: str) -> None:
@@ -203,6 +209,7 @@ def test_inside_the_context_that_was_held_back(name: str, trace: str) -> None:
     check(deferred, before, name, trace)
 
 
+@pytest.mark.at("closing", "closing: agent/error")
 @pytest.mark.clause("B-49", "B-75", "B-78", "B-96", "B-98", "B-111", "A-16")
 @pytest.mark.parametrize(("name", "trace"), rows(CLOSING))
 def test_inside_the_report_of_a_failure(name: str, trace: str) -> None:
@@ -210,6 +217,7 @@ def test_inside_the_report_of_a_failure(name: str, trace: str) -> None:
     check(failed, "running TS UM(A) SS SE ERR(1)", name, trace)
 
 
+@pytest.mark.at("turn-end")
 @pytest.mark.clause("B-29", "B-46", "A-05", "A-13", "A-15", "B-35", "B-103", "C-10")
 @pytest.mark.parametrize(("name", "trace"), rows(TURN_END))
 def test_inside_the_notification_of_turn_end(name: str, trace: str) -> None:
@@ -217,6 +225,7 @@ def test_inside_the_notification_of_turn_end(name: str, trace: str) -> None:
     check(turn_ended, f"{DONE} TE{{completed}}", name, trace)
 
 
+@pytest.mark.at("flush")
 @pytest.mark.clause("B-07", "B-30", "B-31", "B-32", "B-46", "B-86", "B-122", "A-13", "A-67", "A-76")
 @pytest.mark.parametrize(("name", "trace"), rows(FLUSH))
 def test_while_the_flush_is_awaited(name: str, trace: str) -> None:
@@ -224,6 +233,7 @@ def test_while_the_flush_is_awaited(name: str, trace: str) -> None:
     check(flushing, f"{DONE} TE{{completed}}", name, trace)
 
 
+@pytest.mark.at("flush: failed flush")
 @pytest.mark.clause("B-85", "D-51", "D-53", "B-35")
 @pytest.mark.parametrize(("name", "trace"), rows(FLUSH_FAILED))
 def test_inside_the_report_of_a_failed_flush(name: str, trace: str) -> None:
@@ -231,6 +241,7 @@ def test_inside_the_report_of_a_failed_flush(name: str, trace: str) -> None:
     check(flush_failed, f"{DONE} TE{{completed}} FLUSH! ERR(0)", name, trace)
 
 
+@pytest.mark.at("announce-idle", "announce-idle: status idle")
 @pytest.mark.clause("B-34", "A-34", "A-35", "B-35", "C-04")
 @pytest.mark.parametrize(("name", "trace"), rows(IDLE))
 def test_inside_the_notification_of_idle(name: str, trace: str) -> None:

@@ -53,6 +53,7 @@ def test_a_dispose_wins_over_a_rejection() -> None:
 
 
 @pytest.mark.clause("B-13", "B-14", "B-41", "B-134")
+@pytest.mark.seed("SEED-06")
 @pytest.mark.parametrize("extra", ["", "done"], ids=["assembly", "pre-step"])
 @pytest.mark.parametrize(("stop", "ending"), [("cancel", "aborted"), ("dispose", "disposed")])
 @pytest.mark.parametrize("outcome", ["done", "cut", "failed"])
@@ -120,6 +121,7 @@ def test_a_body_that_was_allowed_is_not_entered_once_a_stop_is_in_effect(stop: s
 
 
 @pytest.mark.clause("B-27", "B-45", "B-50", "B-108")
+@pytest.mark.seed("SEED-07")
 @pytest.mark.parametrize("vote", ["done", "continue", "stop", "exhausted", "cut"])
 @pytest.mark.parametrize(("stop", "ending"), [("cancel", "aborted"), ("dispose", "disposed")])
 @pytest.mark.parametrize("reply", ["done", "truncated"])

@@ -151,10 +151,7 @@ def test_the_flush_of_a_stopped_turn_is_bounded(stop: str) -> None:
         scene.hold()
         scene.ask("A")
         scene.quiet()
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.dispose()
+        scene.stop(stop)
         scene.quiet()
         scene.stage.loop.advance(1.9)
         scene.quiet()
@@ -213,10 +210,7 @@ def test_a_cancel_of_nothing_does_not_unbound_a_flush_that_has_a_bound(stop: str
         scene.hold()
         scene.ask("A")
         scene.quiet()
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.dispose()
+        scene.stop(stop)
         scene.quiet()
         scene.stage.loop.advance(1.5)
         scene.a.cancel("again")

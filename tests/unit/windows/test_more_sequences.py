@@ -4,13 +4,13 @@ import pytest
 
 from runtime import Finish, FinishKind, Limits, TextDelta, ToolCallDelta
 
-from .scene import CALL, FAILS, Scene, call
+from .scene import CALL, EITHER_TASK, FAILS, Scene, call
 
 OPEN = "running TS UM(A) SS"
 
 
 @pytest.mark.clause("B-78", "B-111", "A-13", "C-10")
-@pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
+@EITHER_TASK
 def test_steering_that_came_during_a_failed_step_is_the_next_prompt(*, cooperative: bool) -> None:
     """It is neither recorded in the failed turn nor dropped, and no `idle` comes between."""
     with Scene(cooperative=cooperative) as scene:
@@ -23,7 +23,8 @@ def test_steering_that_came_during_a_failed_step_is_the_next_prompt(*, cooperati
 
 
 @pytest.mark.clause("B-116", "B-21", "B-78")
-@pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
+@pytest.mark.seed("SEED-15")
+@EITHER_TASK
 def test_a_step_that_aborts_by_itself_redelivers_its_steering(*, cooperative: bool) -> None:
     """Nobody cancelled, so it is a failure, and what was steered runs in the next turn."""
     with Scene(cooperative=cooperative) as scene:
@@ -38,6 +39,7 @@ def test_a_step_that_aborts_by_itself_redelivers_its_steering(*, cooperative: bo
 
 
 @pytest.mark.clause("A-24", "B-116")
+@pytest.mark.seed("SEED-15")
 def test_a_cancel_does_not_redeliver_steering() -> None:
     """What was steered before the cancel is dropped with it, unlike in a step that failed."""
     with Scene() as scene:
@@ -57,10 +59,7 @@ def test_context_that_was_held_back_is_recorded_when_the_turn_is_stopped(stop: s
     def act() -> None:
         scene.a.inject("c")
         scene.a.inject("d")
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.handle().dispose()
+        scene.stop(stop)
 
     with Scene() as scene:
         scene.replies = [(call(1), call(2))]
@@ -91,7 +90,7 @@ def test_context_that_was_held_back_is_recorded_when_the_step_fails() -> None:
 
 
 @pytest.mark.clause("D-52", "B-75", "B-93")
-@pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
+@EITHER_TASK
 @pytest.mark.parametrize(
     ("reply", "chunks"),
     [
@@ -119,7 +118,7 @@ def test_a_reply_that_is_too_large_for_the_log_fails_its_step(
 
 
 @pytest.mark.clause("B-93", "B-124")
-@pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
+@EITHER_TASK
 @pytest.mark.parametrize(
     "reply",
     [

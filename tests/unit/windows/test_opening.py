@@ -7,6 +7,8 @@ import pytest
 from .scene import Scene
 from .table import check, rows
 
+pytestmark = pytest.mark.seed("SEED-04")
+
 
 def opened(scene: Scene, do: Callable[[], None]) -> None:
     """Act from a listener of `turn/start`."""
@@ -90,27 +92,34 @@ STEP_START = """
 """
 
 
+@pytest.mark.at("turn-start")
 @pytest.mark.clause("B-08", "B-09", "B-10", "B-41", "B-47", "B-48", "B-53", "A-05", "A-24", "B-36")
+@pytest.mark.seed("SEED-06")
 @pytest.mark.parametrize(("name", "trace"), rows(TURN_START))
 def test_inside_the_notification_of_turn_start(name: str, trace: str) -> None:
     """The drained prompt is recorded whatever happens, and after a stop no step opens."""
     check(opened, "running TS", name, trace)
 
 
+@pytest.mark.at("prompts: prompt recorded")
 @pytest.mark.clause("B-11", "B-41", "C-11", "A-12", "A-52", "B-106")
+@pytest.mark.seed("SEED-06")
 @pytest.mark.parametrize(("name", "trace"), rows(PROMPTS))
 def test_between_two_prompts_of_a_batch(name: str, trace: str) -> None:
     """Every drained prompt is recorded in its turn; what is sent meanwhile belongs to the next."""
     check(recorded, "running TS UM(A)", name, trace)
 
 
+@pytest.mark.at("assembly: steering recorded")
 @pytest.mark.clause("B-13", "B-41", "A-10", "A-16", "C-11", "B-56")
+@pytest.mark.seed("SEED-06")
 @pytest.mark.parametrize(("name", "trace"), rows(ASSEMBLY))
 def test_when_the_first_steering_is_recorded(name: str, trace: str) -> None:
     """A stop before the step opens leaves no step; a further steer waits for the next boundary."""
     check(steered, "running TS UM(A) SM(P)", name, trace)
 
 
+@pytest.mark.at("step-start")
 @pytest.mark.clause("B-15", "B-43", "A-10", "A-52", "B-134")
 @pytest.mark.parametrize(("name", "trace"), rows(STEP_START))
 def test_inside_the_notification_of_step_start(name: str, trace: str) -> None:

@@ -5,7 +5,7 @@ import pytest
 from runtime import Limits, ModelError, Status
 from statemachine import Window
 
-from .scene import CALL, CUT, FAILS, Scene, call
+from .scene import CALL, CUT, EITHER_TASK, FAILS, Scene, call
 
 DONE = "running TS UM(A) SS CH CH AM SE TE{completed}"
 
@@ -155,6 +155,7 @@ def test_a_listener_that_always_cancels_and_resends_cannot_starve_the_loop() -> 
 
 
 @pytest.mark.clause("A-31", "A-65", "B-02")
+@pytest.mark.seed("SEED-09", "SEED-21")
 def test_a_cancel_itself_releases_nobody() -> None:
     """A waiter for a message that is dropped before its turn is released when the driver parks."""
     with Scene() as scene:
@@ -204,16 +205,9 @@ def test_a_failure_that_a_stop_overtakes_is_not_reported(
     stop: str, ending: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The step failed, and a listener of its `step/end` stops: logged, not announced."""
-
-    def act() -> None:
-        if stop == "cancel":
-            scene.a.cancel("r")
-        else:
-            scene.handle().dispose()
-
     with Scene() as scene:
         scene.replies = [FAILS]
-        scene.at("SE", act)
+        scene.at("SE", lambda: scene.stop(stop))
         scene.ask("A")
         scene.settle()
         assert "ERR(1)" not in scene.trace()
@@ -222,7 +216,7 @@ def test_a_failure_that_a_stop_overtakes_is_not_reported(
 
 
 @pytest.mark.clause("B-97", "B-20")
-@pytest.mark.parametrize("cooperative", [True, False], ids=["on the task", "beside it"])
+@EITHER_TASK
 def test_a_model_that_fails_because_it_was_stopped_is_not_reported(
     caplog: pytest.LogCaptureFixture, *, cooperative: bool
 ) -> None:
@@ -265,6 +259,7 @@ def test_calls_without_a_step_left_end_max_steps() -> None:
 
 
 @pytest.mark.clause("B-103", "B-35", "A-22")
+@pytest.mark.seed("SEED-10")
 def test_a_cancel_behind_the_end_of_a_turn_is_forgotten() -> None:
     """Cancelled at every instant after `turn/end`, the agent still runs the next prompt."""
     with Scene() as scene:
@@ -284,6 +279,7 @@ def test_a_cancel_behind_the_end_of_a_turn_is_forgotten() -> None:
 
 
 @pytest.mark.clause("A-76", "B-86")
+@pytest.mark.seed("SEED-19")
 def test_a_waiter_waits_for_the_flush() -> None:
     """Neither `idle` nor a release comes before the turn is durable."""
     with Scene() as scene:

@@ -1,5 +1,5 @@
 """Inside the stop itself: abort callbacks, and the announcements that a stop causes."""
-# ruff: noqa: E501 - a row of a table is one line
+# ruff: noqa: E501  # a row of a table is one line
 
 from collections.abc import Callable
 
@@ -152,6 +152,7 @@ ENDED = """
 """
 
 
+@pytest.mark.at("abort callback")
 @pytest.mark.clause("A-25", "A-28", "A-55", "A-56", "A-58", "A-74", "B-114", "B-106")
 @pytest.mark.parametrize(("name", "trace"), rows(CALLBACK))
 def test_inside_an_abort_callback(name: str, trace: str) -> None:
@@ -159,13 +160,16 @@ def test_inside_an_abort_callback(name: str, trace: str) -> None:
     check(in_callback, f"{OPEN} abort", name, trace)
 
 
+@pytest.mark.at("status cancelled")
 @pytest.mark.clause("A-28", "A-52", "A-12", "A-74", "B-47", "B-136", "B-135")
+@pytest.mark.seed("SEED-08")
 @pytest.mark.parametrize(("name", "trace"), rows(UNWINDING))
 def test_inside_the_notification_of_cancelled(name: str, trace: str) -> None:
     """While the turn unwinds its first reason stays, and whatever comes waits for the next turn."""
     check(in_cancelled, f"{OPEN} abort cancelled", name, trace)
 
 
+@pytest.mark.at("stream: abort drain")
 @pytest.mark.clause("A-28", "A-52", "B-18", "B-118", "B-136")
 @pytest.mark.parametrize(("name", "trace"), rows(UNWINDING))
 def test_in_the_pass_that_drains_a_cut_stream(name: str, trace: str) -> None:
@@ -173,6 +177,7 @@ def test_in_the_pass_that_drains_a_cut_stream(name: str, trace: str) -> None:
     check(in_drain, f"{OPEN} CH abort cancelled", name, trace)
 
 
+@pytest.mark.at("agent/discarded")
 @pytest.mark.clause("A-28", "A-54", "A-70", "B-106")
 @pytest.mark.parametrize(("name", "trace"), rows(UNWINDING))
 def test_inside_the_discard_of_a_cancelled_turn(name: str, trace: str) -> None:
@@ -180,6 +185,7 @@ def test_inside_the_discard_of_a_cancelled_turn(name: str, trace: str) -> None:
     check(in_discarded, f"{OPEN} abort cancelled -Q{{cancelled:q}}", name, trace)
 
 
+@pytest.mark.at("abort callback")
 @pytest.mark.clause("A-57", "A-58", "B-48", "F-17", "B-115")
 @pytest.mark.parametrize(("name", "trace"), rows(DISPOSED_CALLBACK))
 def test_inside_the_abort_callback_of_a_dispose(name: str, trace: str) -> None:
@@ -187,13 +193,16 @@ def test_inside_the_abort_callback_of_a_dispose(name: str, trace: str) -> None:
     check(in_disposed_callback, f"{OPEN} abort", name, trace)
 
 
+@pytest.mark.at("status disposed")
 @pytest.mark.clause("A-20", "B-44", "B-48", "B-51", "F-17", "F-39")
+@pytest.mark.seed("SEED-33")
 @pytest.mark.parametrize(("name", "trace"), rows(DISPOSED))
 def test_inside_the_notification_of_disposed(name: str, trace: str) -> None:
     """Nothing is accepted any more, although the turn still unwinds."""
     check(in_disposed, f"{OPEN} abort disposed", name, trace)
 
 
+@pytest.mark.at("exited", "unregistered")
 @pytest.mark.clause("A-20", "F-17", "F-39")
 @pytest.mark.parametrize(("name", "trace"), rows(ENDED))
 def test_inside_the_announcement_of_the_end(name: str, trace: str) -> None:
@@ -201,6 +210,7 @@ def test_inside_the_announcement_of_the_end(name: str, trace: str) -> None:
     check(in_gone, f"{OPEN} abort disposed SE TE{{disposed}} FLUSH W gone", name, trace)
 
 
+@pytest.mark.at("exited")
 @pytest.mark.clause("A-20", "A-40", "F-17", "A-32")
 @pytest.mark.parametrize(("name", "trace"), rows(ENDED))
 def test_after_the_end(name: str, trace: str) -> None:

@@ -1,0 +1,122 @@
+"""How a visit waits for foreign code: beside the driver, within the grace of the turn.
+
+A body that may ignore its cancellation runs in a child task of the driver. While nothing stops the
+turn the driver waits for it; once the turn is to stop, it waits until the grace is over and then
+leaves the body behind, by name.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from typing import Any, TypeVar
+
+from statemachine import WINDOWS, Patience
+
+from .abort import CutError, Grace, run_beside
+from .containment import attempt_awaited
+from .context import Waterfall
+from .core import Core
+from .errors import PluginError
+from .recording import record_of_plugin
+from .seams import Moment
+
+__all__ = ["ask", "ask_or", "beside", "is_stopped", "moment", "where"]
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+
+def is_stopped(core: Core) -> bool:
+    """Return whether the turn is to stop, so that nobody is asked any more."""
+    return core.turn.authority.signal.is_aborted
+
+
+def where(core: Core) -> dict[str, Any]:
+    """Return the fields of a `Moment`, for the values that have more of them."""
+    turn = core.turn
+    return {
+        "agent": core.face,
+        "session": core.log.session,
+        "turn": turn.number,
+        "step": turn.step,
+        "signal": turn.authority.signal,
+        "record": partial(record_of_plugin, core, turn),
+    }
+
+
+def moment(core: Core) -> Moment:
+    """Return where in which turn an interceptor is asked."""
+    return Moment(**where(core))
+
+
+async def beside(
+    core: Core, body: Coroutine[Any, Any, object], what: str, grace: Grace | None = None
+) -> None:
+    """Run a body that may ignore its cancellation, and leave it behind when its grace is over.
+
+    Raises:
+        CutError: it was left behind, or gave up because it was asked to.
+
+    Clauses: B-117 B-118 B-119
+    """
+    patience = WINDOWS[core.shape.window].patience or Patience.GRACE
+    child = core.child(body)
+    try:
+        await run_beside(child, grace or core.turn.grace, patience, core.cancellations)
+    finally:
+        if not child.done():
+            core.leave_behind(child, what)
+
+
+async def ask(
+    core: Core,
+    seam: Waterfall[P, R],
+    argument: P,
+    body: Callable[[P], Awaitable[R] | R],
+    *expected: type,
+) -> R:
+    """Ask the interceptors of a seam, beside the driver.
+
+    Args:
+        core: whose turn it is.
+        seam: which interceptors.
+        argument: what they are told.
+        body: answers when none of them does.
+        *expected: the classes that an answer may have.
+
+    Raises:
+        CutError: they did not answer within the grace.
+        PluginError: the answer is of another class.
+        Exception: what one of them raised.
+
+    Clauses: B-72 B-92 B-117
+    """
+    answers: list[R] = []
+
+    async def collect() -> None:
+        answers.append(await core.bus.waterfall(seam, argument, body))
+
+    await beside(core, collect(), f"the interceptors of {seam.name}")
+    answer = answers[0]
+    if not isinstance(answer, expected):
+        kinds = ", ".join(each.__name__ for each in expected)
+        found = type(answer).__name__
+        raise PluginError(f"an interceptor of {seam.name} answered with a {found}, not {kinds}")
+    return answer
+
+
+async def ask_or(
+    core: Core, seam: Waterfall[P, R], argument: P, otherwise: R, *expected: type
+) -> tuple[R, Exception | None]:
+    """Ask as `ask` does; return `otherwise` where nobody answers, and the failure if that is why.
+
+    Clauses: B-92 B-137
+    """
+    answers: list[R] = []
+
+    async def collect() -> None:
+        answers.append(await ask(core, seam, argument, lambda _: otherwise, *expected))
+
+    error = await attempt_awaited(collect())
+    if answers:
+        return answers[0], None
+    return otherwise, None if isinstance(error, CutError) else error

@@ -1,0 +1,229 @@
+"""The plugin that keeps sessions: it follows the live logs and writes behind them.
+
+Appending never waits for a disk. Whatever is appended is written in the background, and everything
+that is appended meanwhile is written next, together; `session/flush` is the barrier. What a crash
+can take away is the batch that was under way.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from attrs import define, field
+
+from .announcements import (
+    SESSION_CREATED,
+    SESSION_EVENT,
+    SESSION_FLUSH,
+    RecordAppended,
+    SessionNotice,
+)
+from .containment import log_failure
+from .context import Context, Plugin, Token
+from .errors import CallerError
+from .ports import Blocking
+from .session.backend import Backend, StoredHeader, StoredSession
+from .session.journal import Build, Journal
+from .session.log import Session, SessionLog
+from .teardown import LinkFailure, TeardownReport, wait_bounded
+from .writer import Loading, Sequencer, Writer, failure_of
+
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["PERSISTENCE", "Persistence", "persistence_plugin"]
+
+
+@define(eq=False)
+class Persistence:
+    """Keeps the sessions of one runtime in one place.
+
+    Clauses: E-01 E-10
+    """
+
+    backend: Backend
+    _sequencer: Sequencer
+    _grace_s: float
+    """How long its end waits for the place, and then how long for its closing."""
+    _writers: dict[Session, Writer] = field(init=False, factory=dict)
+    _loadings: list[Loading] = field(init=False, factory=list)
+
+    # -- What is stored ----------------------------------------------------------------------------
+
+    async def read(self, session_id: str) -> StoredSession:
+        """Return a stored session as it is; nothing is repaired.
+
+        Raises:
+            UnknownIdError: there is none with this id.
+            DamagedSessionError: it is damaged other than by a torn tail.
+            StorageError: it could not be read.
+
+        Clauses: E-11 E-16
+        """
+        read = partial(self.backend.read, session_id)
+        return await self._sequencer.do(f"read of session {session_id}", read)
+
+    async def headers(self) -> tuple[StoredHeader, ...]:
+        """Return what is known of the stored sessions, from the oldest.
+
+        Raises:
+            StorageError: it could not be read.
+        """
+        return await self._sequencer.do("list of sessions", self.backend.headers)
+
+    # -- Live sessions -----------------------------------------------------------------------------
+
+    def load(self, session_id: str, build: Build) -> "Loading":
+        """Begin to load a session for writing; await the result, or give it up.
+
+        Clauses: E-17 E-23
+        """
+        loading = Loading(self._sequencer, Journal(self.backend, session_id), build)
+        self._loadings = [each for each in self._loadings if not each.is_over]
+        self._loadings.append(loading)
+        return loading
+
+    def follow(self, session: Session, *, is_new: bool) -> None:
+        """Keep a live session from now on.
+
+        Args:
+            session: the session; nothing happens if it is kept already.
+            is_new: nothing can be stored of it yet; otherwise what is stored is compared with it.
+
+        Clauses: E-02 E-30 E-34
+        """
+        if session not in self._writers:
+            journal = Journal(self.backend, session.id)
+            self._writers[session] = writer = Writer(
+                self._sequencer, session, journal, is_new=is_new
+            )
+            writer.wake()
+
+    def keep(self, loading: "Loading", log: SessionLog) -> None:
+        """Keep a session that was loaded.
+
+        Raises:
+            CallerError: the loading was given up.
+
+        Clauses: E-35
+        """
+        journal = loading.hand_over()
+        writer = Writer(self._sequencer, log.session, journal, stored=len(log.events))
+        self._writers[log.session] = writer
+
+    def release(self, session: Session) -> "asyncio.Task[None] | None":
+        """Write what is missing of a session that was detached, and let others write it.
+
+        Returns:
+            The task that does it, owned here; None if the session is not kept.
+
+        Clauses: E-33
+        """
+        writer = self._writers.pop(session, None)
+        return None if writer is None else writer.finish()
+
+    # -- What happens ------------------------------------------------------------------------------
+
+    def on_created(self, notice: SessionNotice) -> None:
+        """Follow a session that is new; one that was loaded is followed already."""
+        self.follow(notice.session, is_new=True)
+
+    def on_record(self, notice: RecordAppended) -> None:
+        """Write, behind everybody's back, unless a write is under way."""
+        writer = self._writers.get(notice.session)
+        if writer is not None:
+            writer.wake()
+
+    async def on_flush(self, notice: SessionNotice) -> None:
+        """Wait until everything that the session holds by now is durable.
+
+        Raises:
+            Exception: why it is not.
+        """
+        writer = self._writers.get(notice.session)
+        if writer is not None:
+            await writer.flush()
+
+    # -- The end -----------------------------------------------------------------------------------
+
+    async def drain(self) -> TeardownReport:
+        """Write what is missing of every session and let go of all of them, within the grace.
+
+        Clauses: E-36 E-41
+        """
+        for loading in tuple(self._loadings):
+            loading.give_up(CallerError("resume refused: who keeps the sessions was unloaded"))
+        endings = [writer.finish() for writer in self._writers.values()]
+        self._writers.clear()
+        # Behind the last thing that was asked for, everything has been done.
+        await wait_bounded(self._sequencer.last, self._grace_s)
+        return TeardownReport(
+            failed=tuple(_failures(endings)),
+            stragglers=tuple(task.get_name() for task in endings if not task.done()),
+        )
+
+    async def close(self) -> TeardownReport:
+        """Close the place, within the grace: what is late there keeps it busy.
+
+        Raises:
+            StorageError: it could not be closed.
+        """
+        name = f"close of {self.backend.name}"
+        task = self._sequencer.put(name, lambda: self.backend.close)
+        await wait_bounded((task,), self._grace_s)
+        if not task.done():
+            return TeardownReport(stragglers=(name,))
+        failure = failure_of(task)
+        if failure is not None:
+            raise failure
+        return TeardownReport()
+
+
+PERSISTENCE: Token[Persistence] = Token("persistence")
+"""Whoever keeps sessions provides this; nobody does without a store."""
+
+
+def _failures(endings: Iterable["asyncio.Task[None]"]) -> Iterator[LinkFailure]:
+    for task in endings:
+        failure = failure_of(task) if task.done() else None
+        if failure is not None:
+            log_failure(failure, task.get_name())
+            yield LinkFailure(task.get_name(), failure)
+
+
+def persistence_plugin(
+    backend: Backend,
+    blocking: Blocking,
+    live: Callable[[], Iterable[Session]],
+    grace_s: float,
+) -> Plugin[None]:
+    """Return the plugin that provides `PERSISTENCE`.
+
+    Args:
+        backend: where sessions are kept.
+        blocking: how it is called.
+        live: returns the sessions that live while the plugin is loaded; it takes them on.
+        grace_s: how long its end waits for the place, and then how long for its closing.
+
+    Clauses: E-01 E-30 E-36 E-41
+    """
+    # One for all lives of the plugin: what an old one left behind is over before a new one begins.
+    sequencer = Sequencer(blocking)
+
+    async def apply(context: Context, _: None) -> AsyncGenerator[object, None]:
+        persistence = Persistence(backend, sequencer, grace_s)
+        # Before anything is touched: where somebody keeps sessions already, this one does not.
+        provided = context.provide(PERSISTENCE, persistence)
+        # Closed also when opening fails half-way.
+        yield persistence.close
+        await sequencer.do(f"opening of {backend.name}", backend.open)
+        yield persistence.drain
+        context.on(SESSION_CREATED, persistence.on_created)
+        context.on(SESSION_EVENT, persistence.on_record)
+        context.on(SESSION_FLUSH, persistence.on_flush)
+        for session in live():
+            persistence.follow(session, is_new=False)
+        # Last up and first down: who depends on it unloads before it is drained.
+        yield provided
+
+    return Plugin(name="persistence", apply=apply)

@@ -1,0 +1,101 @@
+"""Votes on another step: what goes on, what stops, and what is said about it."""
+
+import pytest
+
+from runtime import (
+    seams,
+)
+from runtime.seams import (
+    TURN_CONTINUE,
+    Continue,
+    Stop,
+)
+from tests.unit.windows.scene import CALL, Scene
+
+STEP = "SS CH CH AM SE"
+
+
+def failing(_argument: object) -> object:
+    """Raise as a plugin might."""
+    raise ValueError("the plugin is out of order")
+
+
+@pytest.mark.clause("B-70", "B-107")
+def test_a_continuation_says_why_when_its_step_opens() -> None:
+    """As steering of its own source, announced to nobody as queued or discarded."""
+    with Scene() as scene:
+        votes: list[object] = [Continue("look again"), Stop()]
+        scene.intercept(TURN_CONTINUE, lambda _: votes.pop(0))
+        scene.ask("A")
+        scene.settle()
+        vote = "turn/continue?"
+        trace = " ".join(scene.trace())
+        assert f"{STEP} {vote} SM(look" in trace
+        record = next(each for each in scene.records() if each.type == "steering/message")
+        assert record.data["source"]["kind"] == "continuation"
+        assert "message_id" not in record.data
+        assert [each.message_id for each in scene.queued] == ["m1"]
+
+
+@pytest.mark.clause("B-70")
+def test_a_continuation_without_a_reason_just_opens_a_step() -> None:
+    """Nothing is recorded for it."""
+    with Scene() as scene:
+        votes: list[object] = [Continue(), Stop()]
+        scene.intercept(TURN_CONTINUE, lambda _: votes.pop(0))
+        scene.ask("A")
+        scene.settle()
+        vote = "turn/continue?"
+        scene.expect(f"running TS UM(A) {STEP} {vote} {STEP} {vote} TE{{completed}} FLUSH idle W")
+
+
+@pytest.mark.clause("B-71", "B-68")
+def test_a_vote_to_stop_ends_a_turn_with_calls() -> None:
+    """The results are in the log, and no step answers them."""
+    with Scene() as scene:
+        scene.tool()
+        scene.replies = [CALL]
+        scene.intercept(TURN_CONTINUE, lambda _: Stop())
+        scene.ask("A")
+        scene.settle()
+        scene.expect(
+            "running TS UM(A) SS CH AM FLUSH TC body TR(done) SE turn/continue? "
+            "TE{completed} FLUSH idle W"
+        )
+
+
+@pytest.mark.clause("B-69")
+def test_steering_overrules_a_vote_to_stop() -> None:
+    """It came while the vote was taken."""
+    with Scene() as scene:
+
+        def answer(it: seams.Moment) -> Stop:
+            if it.step == 1:
+                it.agent.steer("S")
+            return Stop()
+
+        scene.intercept(TURN_CONTINUE, answer)
+        scene.ask("A")
+        scene.settle()
+        vote = "turn/continue?"
+        scene.expect(
+            f"running TS UM(A) {STEP} {vote} SM(S) {STEP} {vote} TE{{completed}} FLUSH idle W"
+        )
+
+
+@pytest.mark.clause("B-27", "B-28", "B-107")
+@pytest.mark.seed("SEED-07")
+def test_a_cancel_overrules_a_vote_to_go_on_and_its_reason_vanishes() -> None:
+    """Neither in this turn nor as one of its own."""
+    with Scene() as scene:
+
+        def answer(it: seams.Moment) -> Continue:
+            it.agent.cancel("r")
+            return Continue("look again")
+
+        scene.intercept(TURN_CONTINUE, answer)
+        scene.ask("A")
+        scene.settle()
+        scene.expect(
+            f"running TS UM(A) {STEP} turn/continue? abort cancelled TE{{aborted:r}} FLUSH idle W"
+        )
