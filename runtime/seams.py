@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 
 from attrs import field, frozen
 
-from .context import Serial, Waterfall
+from .context import Proceed, Serial, Waterfall
 from .model import AbortSignalLike, ModelRequest, Reply
 from .session.content import Block as ContentBlock
 from .session.content import FrozenObject, accept_content, accept_source, freeze_json
@@ -51,6 +51,7 @@ __all__ = [
     "Moment",
     "PermissionRequest",
     "Permit",
+    "Proceed",
     "PromptSubmission",
     "PromptVerdict",
     "Reject",
