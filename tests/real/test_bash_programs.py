@@ -24,11 +24,9 @@ from runtime import (
     BashExecRequest,
     BashExecutor,
     BashFinished,
-    Context,
     Fiber,
     JobStatus,
     Limits,
-    Plugin,
     Runtime,
     Status,
     bash_plugin,
@@ -88,7 +86,7 @@ class Program:
     def __init__(self, mark: str, folder: Path) -> None:
         self.mark = mark
         self.folder = folder
-        self.registry = ToolRegistry()
+        self.registry: ToolRegistry
         self.jobs: list[Job] = []
         self.handles: dict[str, Any] = {}
         self.expected: dict[Agent, list[str]] = {}
@@ -102,7 +100,9 @@ class Program:
             stack.callback(self._close)
             self.rt = await stack.enter_async_context(open_runtime(limits=LIMITS))
             root = self.rt.context
-            await root.plugin(Plugin(name="registry", apply=self._provide))
+            registry = root.get(TOOLS)
+            assert registry is not None
+            self.registry = registry
             await root.plugin(bash_plugin(limits=LIMITS))
             self.tools = root.plugin(witnessed(lambda: None, self._told))
             await self.tools
@@ -117,9 +117,6 @@ class Program:
     def _close(self) -> None:
         for job in self.jobs:
             os.close(job.pipe)
-
-    def _provide(self, context: Context, _: None) -> None:
-        context.provide(TOOLS, self.registry)
 
     @property
     def bash(self) -> BashExecutor:
