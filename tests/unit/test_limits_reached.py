@@ -121,7 +121,15 @@ SCENES: Final[dict[str, tuple[Said, ...]]] = {
 }
 ELSEWHERE: Final = {
     "abort_grace_s": "its stragglers have a table of their own, tests/unit/windows/test_grace.py",
-    "kill_grace_s": "it comes with processes",
+    "kill_grace_s": "it is reached by a process, tests/unit/bash/test_command.py",
+    "kill_verify_s": "so is this one",
+    "command_timeout_s": "so is this one, tests/unit/bash/test_resolving.py",
+    "command_timeout_max_s": "it is granted, not reached, tests/unit/bash/test_resolving.py",
+    "commands_running_max": "its error needs commands, tests/unit/bash/test_jobs.py",
+    "finished_jobs_max": "the oldest job is forgotten, tests/unit/bash/test_jobs.py",
+    "output_bytes_max": "the result says so, tests/unit/bash/test_output.py",
+    "spill_file_bytes_max": "the file is given up, tests/unit/bash/test_spill.py",
+    "spill_bytes_max": "the oldest file is given up, tests/unit/bash/test_spill.py",
 }
 REACHED: Final = [(name, said) for name, scenes in SCENES.items() for said in scenes]
 
