@@ -13,8 +13,10 @@ from runtime import (
     AgentHandle,
     BashConfig,
     BashExecutor,
+    EchoModel,
     Fiber,
     Limits,
+    Model,
     Plugin,
     Runtime,
     bash_plugin,
@@ -63,6 +65,7 @@ class Shop:
     limits: Limits = field(factory=lambda: Limits(kill_grace_s=GRACE_S))
     processes: FakeProcesses = field(factory=FakeProcesses)
     plugin: Plugin[None] = field(factory=bash_tools_plugin)
+    model: Model = field(factory=EchoModel)
     handles: dict[str, AgentHandle] = field(factory=dict)
     rt: Runtime = field(init=False)
     registry: ToolRegistry = field(init=False)
@@ -71,7 +74,12 @@ class Shop:
     _opening: AbstractAsyncContextManager[Runtime] = field(init=False)
 
     def __enter__(self) -> Self:
-        self._opening = open_runtime(limits=self.limits, identifiers=Numbers())
+        self._opening = open_runtime(
+            models={"m": self.model},
+            default_model="m",
+            limits=self.limits,
+            identifiers=Numbers(),
+        )
         self.rt = self.stage.complete(self._opening.__aenter__())
         root = self.rt.context
         registry = root.get(TOOLS)
