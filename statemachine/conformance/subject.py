@@ -177,8 +177,9 @@ class Listens(Protocol):
 class Intercepts(Protocol):
     """What `INTERCEPT` adds.
 
-    The seams are `SEAMS`. The gates have the names of the seams and an outcome `ok`, which changes nothing; others are `error`, and where it can be said
-    `block`, `deny`, `ask`, `reject`, `stop` and `continue`.
+    The seams are `SEAMS`. The gates have the names of the seams and an outcome `ok`, which changes
+    nothing; others are `error`, and where it can be said `block`, `deny`, `ask`, `reject`, `stop`
+    and `continue`.
     """
 
     def intercept(self, seam: str, call: Callable[[str], None] | None = None) -> None:
