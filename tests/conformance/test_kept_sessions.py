@@ -211,9 +211,9 @@ def _keep_the_lease(_: Journal) -> None:
 
 
 def _trust_the_cursor(writer: Writer, task: "Task[int]") -> None:
-    writer._attempt = None  # noqa: SLF001 - a fault inside
+    writer._attempt = None  # noqa: SLF001  # a fault inside
     if not task.cancelled() and task.exception() is None:
-        writer._stored, writer._is_new = task.result(), False  # noqa: SLF001 - a fault inside
+        writer._stored, writer._is_new = task.result(), False  # noqa: SLF001  # a fault inside
 
 
 def _load_without_repair(journal: Journal, build: Build) -> SessionLog:
