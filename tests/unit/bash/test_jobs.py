@@ -3,6 +3,7 @@
 import errno
 import logging
 import re
+import threading
 
 import pytest
 
@@ -11,6 +12,7 @@ from runtime import (
     BashExecRequest,
     BashFinished,
     BashTask,
+    CallerError,
     JobStatus,
     LimitError,
     Limits,
@@ -216,6 +218,27 @@ def test_one_command_too_many_is_refused(stage: Stage) -> None:
     running.process.end()
     assert scene.task(job).status is JobStatus.RUNNING
     scene.wait(scene.root.fiber.dispose())
+
+
+@pytest.mark.clause("H-56")
+@pytest.mark.parametrize("verb", ["start", "read", "kill"])
+def test_a_call_from_another_thread_is_refused(scene: Scene, verb: str) -> None:
+    """It says how to come back to the loop; nothing is started or changed."""
+    job, process = scene.start()
+    said: list[str] = []
+
+    def elsewhere() -> None:
+        try:
+            scene.start() if verb == "start" else getattr(scene.bash, verb)(job.id)
+        except CallerError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert len(said) == 1
+    assert "call_soon_threadsafe" in said[0]
+    assert (len(scene.processes.started), process.signals) == (1, [])
 
 
 @pytest.mark.clause("H-54")
