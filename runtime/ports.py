@@ -63,6 +63,8 @@ class Blocking(Protocol):
         """Call, and return what it returns; never two calls at a time.
 
         Whoever is cancelled here must not conclude that the call did not happen.
+
+        Clauses: E-10 E-51
         """
         ...
 
@@ -97,7 +99,8 @@ class SystemBlocking:
 
     async def run(self, call: Callable[[], T]) -> T:
         """Call in the thread, after every call that was made before."""
-        return await asyncio.get_running_loop().run_in_executor(self._worker, call)
+        # Shielded: a call that waits for its turn would be struck off when its waiter is cancelled.
+        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._worker, call))
 
     def close(self) -> None:
         """Accept no more calls; those that were made are still done."""

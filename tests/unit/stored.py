@@ -136,6 +136,14 @@ class StoredScene(Scene):
         """Await in a task of its own, open every gate, and return the result."""
         return self.stage.complete(_await(awaitable))
 
+    def let_time_pass(self, timers: int) -> None:
+        """Open no gate and let this many timers run out."""
+        for _ in range(timers):
+            self.quiet()
+            if self.stage.loop.next_timer() is not None:
+                self.stage.loop.fire_next_timer()
+        self.quiet()
+
     def start(self, awaitable: Awaitable[T]) -> asyncio.Task[T]:
         """Await in a task of its own, as far as it goes without a gate, and return the task."""
         task = self.stage.spawn(_await(awaitable), "started", may_linger=True)
@@ -159,6 +167,8 @@ class StoredScene(Scene):
             self.stage.__exit__(None, None, None)
         else:
             super().__exit__(kind, *error)
+        if kind is None:
+            assert self.disk.defects == []
 
 
 async def _await(awaitable: Awaitable[T]) -> T:

@@ -9,6 +9,7 @@ import pytest
 import runtime
 from runtime import (
     PERSISTENCE,
+    CallerError,
     Context,
     DuplicateIdError,
     Fiber,
@@ -24,6 +25,7 @@ from tests.unit.stored import (
     causes,
     errors_of,
     keeper,
+    store_of,
 )
 
 CLOSING: Final = ["step/end", "turn/end"]
@@ -67,6 +69,7 @@ def ended(end: str, *, is_slow: bool) -> list[Record]:
 
 
 @pytest.mark.clause("E-38", "E-39", "E-40", "F-15", "F-16")
+@pytest.mark.seed("SEED-41", "SEED-42")
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("is_slow", [False, True])
 def test_whoever_ends_an_agent_its_closing_records_are_stored(end: str, is_slow: bool) -> None:  # noqa: FBT001  # a parametrised flag
@@ -101,11 +104,7 @@ def test_a_dispose_does_not_wait_for_ever_for_a_disk() -> None:
         scene.ask("A")
         scene.quiet()
         ending = scene.handle().dispose()
-        for _ in range(9):
-            scene.quiet()
-            if not ending.is_done and scene.stage.loop.next_timer() is not None:
-                scene.stage.loop.fire_next_timer()
-        scene.quiet()
+        scene.let_time_pass(9)
         assert ending.is_done
         report = scene.start(ending).result()
         assert "release of session a" in report.stragglers
@@ -239,6 +238,7 @@ def test_what_depends_on_the_keeper_unloads_before_it_drains() -> None:
 
     def apply(context: Context, _: None) -> Callable[[], Any]:
         async def leave() -> None:
+            await scene.stage.gate("good-bye", ("ok",))
             stored = await context.need(PERSISTENCE).read("a")
             read.append(len(stored.records))
 
@@ -249,5 +249,53 @@ def test_what_depends_on_the_keeper_unloads_before_it_drains() -> None:
         scene.settle()
         scene.rt.context.plugin(Plugin(name="reader", apply=apply, inject=(PERSISTENCE,)))
         scene.quiet()
-        scene.wait_for(keeper(scene).dispose())
+        ending = scene.start(keeper(scene).dispose())
+        assert scene.disk.calls[-1] == "write"
+        scene.open("good-bye")
+        assert ending.done()
+        assert scene.disk.calls[-3:] == ["read", "finish", "close"]
         assert read == [8]
+
+
+@pytest.mark.clause("E-36", "F-34")
+def test_the_keeper_does_not_wait_for_ever_for_its_place() -> None:
+    """What it could not do is in its report, and is done when the place answers."""
+    with StoredScene(limits=Limits(abort_grace_s=0.5)) as scene:
+        scene.ask("A")
+        scene.settle()
+        scene.hold("disk")
+        ending = scene.start(keeper(scene).dispose())
+        scene.let_time_pass(2)
+        assert ending.done()
+        assert ending.result().stragglers == ("release of session a", "close of memory")
+        scene.release()
+        assert scene.backend.disk.writers == {}
+
+
+@pytest.mark.clause("E-36", "E-49")
+def test_nothing_is_written_behind_the_last_write() -> None:
+    """Also where a write was under way when the end began, and more had come."""
+    with StoredScene() as scene:
+        scene.hold("disk")
+        scene.a.inject("1")
+        scene.quiet()
+        scene.a.inject("2")
+        ending = scene.start(keeper(scene).dispose())
+        scene.release()
+        assert ending.done()
+        assert scene.disk.calls == ["open", "begin", "finish", "close"]
+        assert scene.stored() == scene.records()
+
+
+@pytest.mark.clause("F-52")
+def test_what_was_given_up_cannot_be_kept_any_more() -> None:
+    """Who loads a session hands it over or gives it up, and never both."""
+    with StoredScene(store_of("A"), agents=()) as scene:
+        kept = scene.rt.context.need(PERSISTENCE)
+        loading = kept.load("a", scene.rt.sessions.rebuild)
+        log = scene.wait_for(loading)
+        loading.give_up(CallerError("it is not wanted"))
+        with pytest.raises(CallerError, match="not wanted"):
+            kept.keep(loading, log)
+        scene.settle()
+        assert scene.backend.disk.writers == {}

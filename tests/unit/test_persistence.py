@@ -18,7 +18,7 @@ from runtime import (
 )
 from runtime.persistence import persistence_plugin
 from tests.unit.stored import Disk, StoredScene, causes, errors_of
-from tests.unit.windows.scene import Scene
+from tests.unit.windows.scene import Scene, call
 
 
 @pytest.mark.clause("E-02")
@@ -74,6 +74,20 @@ def test_between_flushes_what_is_appended_is_written_all_the_same() -> None:
             "user/message",
             "step/start",
         ]
+
+
+@pytest.mark.clause("E-47")
+def test_what_came_during_a_write_is_not_left_lying_until_a_flush() -> None:
+    """It is written next, while the turn goes on."""
+    with StoredScene() as scene:
+        scene.hold("disk")
+        scene.ask("A")
+        scene.quiet()
+        scene.a.inject("c")
+        scene.release()
+        assert scene.records()[-1].type == "context/message"
+        assert scene.stored() == scene.records()
+        assert "FLUSH" not in scene.trace()
 
 
 @pytest.mark.clause("E-47")
@@ -150,6 +164,43 @@ def test_the_disk_does_one_thing_at_a_time_and_a_failure_holds_up_nothing() -> N
         assert scene.stored("b") == scene.records("b")
 
 
+@pytest.mark.clause("E-12", "B-138")
+def test_no_call_is_taken_up_before_the_message_that_makes_it_is_stored() -> None:
+    """What a tool does must not outrun the log."""
+    stored: list[str] = []
+    with StoredScene() as scene:
+        scene.replies = [(call(1),)]
+        scene.at("TC", lambda: stored.extend(each.type for each in scene.stored()))
+        scene.ask("A")
+        scene.quiet()
+        scene.hold("disk")
+        scene.open("model")
+        assert scene.records()[-1].type == "assistant/message"
+        scene.release()
+        scene.settle()
+        assert stored[-1] == "assistant/message"
+
+
+@pytest.mark.clause("E-12", "B-138")
+def test_a_message_that_cannot_be_stored_has_its_calls_closed() -> None:
+    """They were never taken up; the turn fails, and the next flush stores all of it."""
+    with StoredScene() as scene:
+        scene.replies = [(call(1),)]
+        scene.ask("A")
+        scene.quiet()
+        scene.hold("disk")
+        scene.open("model")
+        scene.open("disk", "error")
+        scene.open("disk", "error")
+        scene.release()
+        scene.settle()
+        types = [each.type for each in scene.records()]
+        assert "tool/call" not in types
+        assert scene.records()[types.index("tool/result")].data["execution"] == "not-started"
+        assert scene.records()[-1].data["ending"] == "error"
+        assert scene.stored() == scene.records()
+
+
 @pytest.mark.clause("E-13", "D-53")
 @pytest.mark.parametrize("outcome", ["error", "late"])
 def test_a_write_that_failed_is_made_good_at_the_next_flush(outcome: str) -> None:
@@ -181,6 +232,9 @@ def test_after_a_failure_nobody_tries_again_before_the_next_flush() -> None:
         scene.ask("A")
         scene.quiet()
         scene.open("disk", "error")
+        scene.a.inject("c")
+        scene.quiet()
+        assert scene.disk.calls == ["open", "begin"]
         scene.open("model")
         assert scene.disk.calls == ["open", "begin", "catch_up"]
         scene.release()

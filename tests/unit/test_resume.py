@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
+import attrs
 import pytest
 
 from runtime import (
@@ -10,9 +11,11 @@ from runtime import (
     AgentHandle,
     AgentOptions,
     DuplicateIdError,
+    MemoryBackend,
     SessionStarted,
     Status,
     StorageError,
+    StoredSession,
 )
 from runtime.session.derive import messages
 from tests.unit.stored import StoredScene, store_of
@@ -20,6 +23,7 @@ from tests.unit.test_registry import CREATION
 
 
 @pytest.mark.clause("F-01", "F-12", "D-31", "E-35", "E-49")
+@pytest.mark.seed("SEED-29")
 def test_a_resumed_session_is_the_session() -> None:
     """Header, records, history and numbers go on; nothing that is stored is written again."""
     seed_of = store_of("A")
@@ -39,6 +43,7 @@ def test_a_resumed_session_is_the_session() -> None:
         assert scene.records()[16].data["turn"] == 3
         assert scene.stored() == scene.records()
         assert tuple(scene.stored()[:16]) == before.records
+        assert set(scene.disk.calls[2:]) == {"write"}
 
 
 @pytest.mark.clause("D-37", "F-13", "F-14", "D-36")
@@ -164,19 +169,61 @@ def test_of_two_resumes_of_one_session_exactly_one_succeeds(
 
 @pytest.mark.clause("E-23", "F-07")
 @pytest.mark.parametrize(
-    "ids", [{"agent_id": "a"}, {"session_id": "a"}, {"agent_id": "x", "session_id": "a"}]
+    "ids", [{"agent_id": "a"}, {"session_id": "a"}, {"agent_id": "x", "session_id": "z"}]
 )
 def test_nobody_takes_the_names_of_a_session_that_is_being_loaded(ids: dict[str, str]) -> None:
-    """Until it is there, or has failed."""
+    """Neither that of the session nor that of its agent, until it is there or has failed."""
     with StoredScene(store_of("A"), agents=()) as scene:
         scene.hold("disk")
-        resuming = scene.start(scene.rt.agents.resume(session_id="a"))
+        resuming = scene.start(scene.rt.agents.resume(session_id="a", agent_id="x"))
         with pytest.raises(DuplicateIdError):
             scene.rt.agents.create(**ids)  # type: ignore[arg-type]  # two strings
         scene.open("disk", "error")
         assert isinstance(resuming.exception(), StorageError)
         scene.release()
         scene.rt.agents.create(**ids).dispose()  # type: ignore[arg-type]  # two strings
+
+
+@pytest.mark.clause("F-07")
+def test_of_two_resumes_for_one_agent_id_exactly_one_succeeds() -> None:
+    """Also where they are of different sessions."""
+    with StoredScene(agents=("a", "b")) as scene:
+        for agent in ("a", "b"):
+            scene.ask(agent, agent=agent)
+        scene.settle()
+    with StoredScene(scene.backend, agents=()) as scene:
+        first, second = (
+            scene.stage.spawn(_awaited(scene.rt.agents.resume(session_id=each, agent_id="x")), each)
+            for each in ("a", "b")
+        )
+        scene.settle()
+        assert first.result().agent.session.id == "a"
+        assert isinstance(second.exception(), DuplicateIdError)
+        assert list(scene.backend.disk.writers) == ["a"]
+
+
+@attrs.define(eq=False)
+class _Noting(MemoryBackend):
+    """A backend that notes what it is asked for."""
+
+    asked: list[str] = attrs.field(factory=list)
+
+    def acquire(self, session_id: str) -> None:
+        self.asked.append("acquire")
+        super().acquire(session_id)
+
+    def read(self, session_id: str) -> StoredSession:
+        self.asked.append("read")
+        return super().read(session_id)
+
+
+@pytest.mark.clause("E-17", "E-44")
+def test_the_lease_is_taken_before_anything_is_read() -> None:
+    """What is read under it cannot change any more."""
+    backend = _Noting(store_of("A").disk)
+    with StoredScene(backend, agents=()) as scene:
+        scene.resume()
+        assert backend.asked == ["acquire", "read"]
 
 
 @pytest.mark.clause("F-08")
