@@ -4,6 +4,7 @@ import errno
 import logging
 import re
 import threading
+from typing import Any
 
 import pytest
 
@@ -135,6 +136,21 @@ def test_a_listener_that_raises_keeps_nothing_from_the_others(
         process.end()
     assert [each.id for each in scene.told] == [job.id]
     assert "KeyError: 'listener'" in caplog.text
+
+
+@pytest.mark.clause("H-39")
+def test_an_announcement_that_is_refused_keeps_nobody_waiting(scene: Scene) -> None:
+    """Too many announcements inside one another are refused; the job is over all the same."""
+
+    def refuse(_: BashFinished) -> None:
+        raise LimitError("nested too deep")
+
+    bash: Any = scene.bash
+    bash.announce = refuse
+    job, process = scene.start()
+    with pytest.raises(LimitError, match="nested too deep"):
+        process.end()
+    assert scene.wait(scene.bash.finished(job.id)).exit_code == 0
 
 
 @pytest.mark.clause("H-40")
