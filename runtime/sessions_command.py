@@ -98,7 +98,7 @@ def sessions(chosen: argparse.Namespace, out: TextIO, notes: TextIO) -> int:
 
 def _list(desk: _Desk) -> int:
     desk.store.open()
-    found = [(each, desk.store.glance(each.header.id)) for each in desk.store.headers()]
+    found = desk.store.survey()
     if desk.chosen.json:
         desk.answer([_summary(stored, glance) for stored, glance in found])
     elif found:

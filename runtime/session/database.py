@@ -57,6 +57,7 @@ class Database:
     ) -> None:
         """Name the file; nothing is touched yet."""
         self._path = path
+        self._log = path.with_name(f"{path.name}-wal")
         self._schema = schema
         self._disk = disk
         self._connect = connect
@@ -122,6 +123,20 @@ class Database:
             with _transaction(self._writer):
                 yield self._writer
 
+    def sync(self, doing: str) -> None:
+        """Make durable what a process wrote that died before it could.
+
+        Only the write-ahead log can have anything of that kind. Nothing but SQLite opens the
+        database itself: closed again, that would take the locks of this process away.
+
+        Raises:
+            StorageError: it cannot be made durable.
+
+        Clauses: E-80
+        """
+        with self.errors(doing), suppress(FileNotFoundError):
+            self._disk.sync_file(self._log)
+
     def close(self) -> None:
         """Close the file; the write-ahead log is merged into it if nobody else has it open."""
         if self._writer is not None:
@@ -144,8 +159,6 @@ class Database:
 
     def _ask(self, ask: Callable[[sqlite3.Connection], _T], mode: str) -> _T | None:
         with closing(self._connection(mode)) as database:
-            # One transaction, so that all of it is of one state.
-            database.execute("BEGIN")
             return ask(database) if self._is_ours(database) else None
 
     def _stamp(self) -> "_Stamp | None":
@@ -171,7 +184,7 @@ class Database:
 
     def _has_log(self) -> bool:
         try:
-            return self._path.with_name(f"{self._path.name}-wal").stat().st_size > 0
+            return self._log.stat().st_size > 0
         except FileNotFoundError:
             return False
 
@@ -205,7 +218,6 @@ class Database:
         with suppress(FileExistsError):
             # SQLite gives its other files the mode of this one.
             os.close(os.open(self._path, flags, PRIVATE_FILE))
-            self._disk.sync_directory(self._path.parent)
         with ExitStack() as undo:
             database = undo.enter_context(closing(self._connection("mode=rw")))
             database.execute("PRAGMA synchronous = FULL")
@@ -224,6 +236,8 @@ class Database:
                 f"{self._path} is on a file system that has no shared memory, so it may be a "
                 "network's; choose a place on a local disk"
             )
+        # Before the tables: whoever finds them takes the name of the file for durable.
+        self._disk.sync_directory(self._path.parent)
         with _transaction(database):
             # Meanwhile another process may have made them.
             if not self._is_ours(database):

@@ -8,7 +8,7 @@ system, with its errors; what they mean for a session is said by `storage_errors
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -97,7 +97,11 @@ class Disk:
 
     def sync_directory(self, directory: Path) -> None:
         """Wait until the names in a directory would survive a loss of power."""
-        descriptor = os.open(directory, os.O_RDONLY)
+        self.sync_file(directory)
+
+    def sync_file(self, path: Path) -> None:
+        """Wait until what somebody else wrote into a file would survive a loss of power."""
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             self.sync(descriptor)
         finally:
@@ -127,9 +131,12 @@ def make_private_directory(directory: Path, disk: Disk) -> None:
         directory = directory.parent
     for each in reversed(missing):
         # Somebody else may be making it, too.
-        with suppress(FileExistsError):
+        with suppress(FileExistsError), ExitStack() as undo:
             each.mkdir(PRIVATE_DIRECTORY)
+            # Whoever finds it takes it for durable.
+            undo.callback(each.rmdir)
             disk.sync_directory(each.parent)
+            undo.pop_all()
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from .disk import mode_of
 from .log import SessionHeader
 from .segments import segment_of, shown
 
-__all__ = ["HEADER_BYTES_MAX", "Folder", "Lines", "header_of"]
+__all__ = ["HEADER_BYTES_MAX", "Folder", "Lines", "glance_at", "header_of"]
 
 HEADER_BYTES_MAX: Final = 1024 * 1024
 _SUFFIX: Final = ".jsonl"
@@ -102,11 +102,6 @@ class Folder:
             else:
                 seen[header.id] = path
         return found
-
-    def glance(self, session_id: str) -> Glance | None:
-        """Say how far a session has come, from its last whole line; None if there is none."""
-        lines = _last_lines(self.find(session_id))
-        return next((found for each in reversed(lines) if (found := glance(each))), None)
 
     def _files(self) -> Iterator[Path]:
         for bucket in self.buckets():
@@ -202,6 +197,11 @@ def _listed(path: Path) -> SessionHeader | str:
 
 def _other_name(header: SessionHeader) -> str:
     return f"it holds session {shown(header.id)}, which is not what its name says"
+
+
+def glance_at(path: Path) -> Glance | None:
+    """Say how far a session has come, from the last whole line of its file; None if it has none."""
+    return next((found for line in reversed(_last_lines(path)) if (found := glance(line))), None)
 
 
 def _last_lines(path: Path) -> list[bytes]:

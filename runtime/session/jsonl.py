@@ -15,7 +15,7 @@ before the next write. What a crash leaves is found by whoever reads (`codec`).
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +28,7 @@ from runtime.ports import Clock, SystemClock
 from .backend import StoredHeader, StoredSession, check_contiguous
 from .codec import Glance, Scan, encode_header, encode_record, line_bytes_max, scan
 from .disk import PRIVATE_FILE, Disk, make_private_directory, storage_errors
-from .folder import HEADER_BYTES_MAX, Folder, Lines, header_of
+from .folder import HEADER_BYTES_MAX, Folder, Lines, glance_at, header_of
 from .lock import Leases
 from .log import SessionHeader
 from .records import Record
@@ -107,15 +107,23 @@ class JsonLinesBackend:
         self._leases.release_all()
 
     def acquire(self, session_id: str) -> None:
-        """Become the one writer of a session.
+        """Become the one writer of a session, and make durable what stands there.
+
+        The writer before may have died between a write and its sync.
 
         Raises:
             SessionBusyError: there is one; the message names it.
-            StorageError: it cannot be locked.
+            StorageError: it cannot be locked, or not be made durable.
 
-        Clauses: E-60 E-61
+        Clauses: E-60 E-61 E-80
         """
         self._leases.acquire(session_id)
+        with ExitStack() as undo:
+            undo.callback(self._leases.release, session_id)
+            with storage_errors(f"session {shown(session_id)} cannot be synced", self._root):
+                for path in self._folder.paths_of(session_id):
+                    self._disk.sync_file(path)
+            undo.pop_all()
 
     def release(self, session_id: str) -> None:
         """Stop being the writer of a session.
@@ -237,15 +245,16 @@ class JsonLinesBackend:
             found = self._folder.headers()
         return tuple(sorted(found, key=lambda each: (each.header.created_ms, each.header.id)))
 
-    def glance(self, session_id: str) -> Glance | None:
-        """Say how far a session has come, from its last line; None if that cannot be read.
+    def survey(self) -> tuple[tuple[StoredHeader, Glance | None], ...]:
+        """Return the same, and how far each session has come, from its last lines alone.
 
         Raises:
-            UnknownIdError: there is none with this id.
-            StorageError: it cannot be read.
+            StorageError: the directory or a file cannot be read.
+
+        Clauses: E-71
         """
-        with storage_errors(f"session {shown(session_id)} cannot be read", self._root):
-            return self._folder.glance(session_id)
+        with storage_errors("sessions cannot be listed", self._root):
+            return tuple((each, glance_at(Path(each.place))) for each in self.headers())
 
     def problems(self) -> tuple[str, ...]:
         """Name what is in the directory and is no session, each with the reason.
@@ -265,17 +274,18 @@ class JsonLinesBackend:
     def _publish(self, session_id: str, text: bytes, path: Path) -> None:
         # The lease makes this name ours; what stands there is of a process that died.
         draft = path.with_name(f".{path.name}.new")
-        try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-            with _opened(draft, flags) as descriptor:
+        with ExitStack() as undo:
+            undo.callback(draft.unlink, missing_ok=True)
+            with _opened(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as descriptor:
                 self._disk.write_all(descriptor, text, 0)
                 self._disk.sync(descriptor)
-            self._disk.publish(draft, path)
-        except FileExistsError:
-            raise _duplicate(session_id) from None
-        finally:
-            draft.unlink(missing_ok=True)
-        self._disk.sync_directory(path.parent)
+            try:
+                self._disk.publish(draft, path)
+            except FileExistsError:
+                raise _duplicate(session_id) from None
+            undo.callback(path.unlink)
+            self._disk.sync_directory(path.parent)
+            undo.pop_all()
 
     def _extend(self, session_id: str, tail: _Tail, text: bytes) -> None:
         with _opened(tail.path, os.O_WRONLY) as descriptor:

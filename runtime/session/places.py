@@ -8,7 +8,7 @@ from runtime.errors import StorageError
 from runtime.limits import DEFAULT_LIMITS, Limits
 from runtime.ports import Clock
 
-from .backend import Backend
+from .backend import Backend, StoredHeader
 from .codec import Glance
 from .database import is_database
 from .disk import mode_of, storage_errors
@@ -23,8 +23,8 @@ _JSON_LINES: Final = ".jsonl"
 class DiskBackend(Backend, Protocol):
     """A backend that a person can look into."""
 
-    def glance(self, session_id: str) -> Glance | None:
-        """Say how far a session has come without reading it; None if that cannot be seen."""
+    def survey(self) -> tuple[tuple[StoredHeader, Glance | None], ...]:
+        """Return the headers, and how far each session has come; None if that cannot be seen."""
         ...
 
     def problems(self) -> tuple[str, ...]:

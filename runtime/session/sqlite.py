@@ -9,8 +9,9 @@ never half a batch, and a row that cannot be read or is missing is damage, never
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from runtime.errors import (
     DamagedSessionError,
@@ -55,6 +56,9 @@ _SCHEMA: Final = Schema(
         f"PRAGMA user_version = {SCHEMA_VERSION}",
     ),
 )
+
+
+_T = TypeVar("_T")
 
 
 class SqliteBackend:
@@ -109,15 +113,21 @@ class SqliteBackend:
         self._database.close()
 
     def acquire(self, session_id: str) -> None:
-        """Become the one writer of a session.
+        """Become the one writer of a session, and make durable what stands there.
+
+        The writer before may have died between a write and its sync.
 
         Raises:
             SessionBusyError: there is one; the message names it.
-            StorageError: it cannot be locked.
+            StorageError: it cannot be locked, or not be made durable.
 
-        Clauses: E-60 E-61
+        Clauses: E-60 E-61 E-80
         """
         self._leases.acquire(session_id)
+        with ExitStack() as undo:
+            undo.callback(self._leases.release, session_id)
+            self._database.sync(f"session {shown(session_id)} cannot be synced")
+            undo.pop_all()
 
     def release(self, session_id: str) -> None:
         """Stop being the writer of a session.
@@ -212,35 +222,30 @@ class SqliteBackend:
 
         Clauses: E-24 E-25
         """
-        found = self._database.look(
-            "sessions cannot be listed", lambda each: tuple(_sessions(each))
-        )
-        stored = [
-            StoredHeader(header=header, place=str(self._path))
-            for header in found or ()
-            if isinstance(header, SessionHeader)
-        ]
-        return tuple(sorted(stored, key=lambda each: (each.header.created_ms, each.header.id)))
+        return tuple(stored for stored, _ in self._listed(lambda _, __: None))
 
-    def glance(self, session_id: str) -> Glance | None:
-        """Say how far a session has come, from its last row; None if that cannot be read.
+    def survey(self) -> tuple[tuple[StoredHeader, Glance | None], ...]:
+        """Return the same, and how far each session has come, from its last row alone.
 
         Raises:
-            UnknownIdError: there is none with this id.
-            StorageError: it cannot be read.
+            StorageError: the database cannot be read.
+
+        Clauses: E-71
         """
+        return tuple(self._listed(_glance_at))
 
-        def last(database: sqlite3.Connection) -> tuple[object] | None:
-            key = _key_of(database, session_id)
-            if key is None:
-                return None
-            query = "SELECT line FROM record WHERE session = ? ORDER BY seq DESC LIMIT 1"
-            return next(database.execute(query, (key,)), (None,))
+    def _listed(
+        self, look: Callable[[sqlite3.Connection, int], _T]
+    ) -> list[tuple[StoredHeader, _T]]:
+        def found(database: sqlite3.Connection) -> list[tuple[StoredHeader, _T]]:
+            return [
+                (StoredHeader(header=header, place=str(self._path)), look(database, key))
+                for key, header in _sessions(database)
+                if isinstance(header, SessionHeader)
+            ]
 
-        row = self._database.look(f"session {shown(session_id)} cannot be read", last)
-        if row is None:
-            raise self._unknown(session_id)
-        return glance(_bytes(row[0]))
+        listed = self._database.look("sessions cannot be listed", found) or []
+        return sorted(listed, key=lambda each: (each[0].header.created_ms, each[0].header.id))
 
     def problems(self) -> tuple[str, ...]:
         """Name what is wrong with the database and belongs to no session.
@@ -270,7 +275,7 @@ class SqliteBackend:
     def _problems(self, database: sqlite3.Connection) -> tuple[str, ...]:
         found = [_bytes(text).decode() for (text,) in database.execute("PRAGMA integrity_check")]
         if found == ["ok"]:
-            found = [reason for reason in _sessions(database) if isinstance(reason, str)]
+            found = [reason for _, reason in _sessions(database) if isinstance(reason, str)]
             query = "SELECT DISTINCT session FROM record EXCEPT SELECT key FROM session"
             found += [f"records of no session, key {key}" for (key,) in database.execute(query)]
         return tuple(f"{self._path}: {each}" for each in found)
@@ -296,12 +301,19 @@ def _key_of(database: sqlite3.Connection, session_id: str) -> int | None:
     return None if row is None else int(row[0])
 
 
-def _sessions(database: sqlite3.Connection) -> Iterator[SessionHeader | str]:
-    """Give the header in each row; if it is none of that session, say why."""
-    for session_id, line in database.execute("SELECT id, header FROM session"):
+def _sessions(database: sqlite3.Connection) -> Iterator[tuple[int, SessionHeader | str]]:
+    """Give the key and the header in each row; if it is none of that session, say why."""
+    for key, session_id, line in database.execute("SELECT key, id, header FROM session"):
         name = _bytes(session_id).decode(errors="replace")
         header = _header(name, line)
-        yield header if isinstance(header, SessionHeader) else f"session {shown(name)}: {header}"
+        is_header = isinstance(header, SessionHeader)
+        yield key, header if is_header else f"session {shown(name)}: {header}"
+
+
+def _glance_at(database: sqlite3.Connection, key: int) -> Glance | None:
+    query = "SELECT line FROM record WHERE session = ? ORDER BY seq DESC LIMIT 1"
+    (line,) = next(database.execute(query, (key,)), (None,))
+    return glance(_bytes(line))
 
 
 def _header(session_id: str, line: object) -> SessionHeader | str:

@@ -21,6 +21,7 @@ import selectors
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -126,6 +127,8 @@ class Victim:
                 asyncio.run(live(store, writing, seed, is_lying=is_lying))
                 status = 0
             finally:
+                if status:
+                    traceback.print_exc()
                 os._exit(status)
         os.close(writing)
         self._reading = reading

@@ -64,7 +64,8 @@ async def live(store: Path, pipe: int, seed: int, *, is_lying: bool = False) -> 
         look = Tool(
             name="look",
             description="Looks.",
-            parameters={"type": "object"},
+            parameters={},
+            is_raw=True,
             execute=lambda _, use: backend.rely_on_call(rt, use.call_id),
         )
         rt.tools.register(rt.context, look)

@@ -179,6 +179,14 @@ def test_a_missing_line_before_an_end_of_a_turn_is_damage() -> None:
         read(lines)
 
 
+@pytest.mark.clause("E-19")
+def test_an_end_of_a_turn_behind_a_gap_is_damage() -> None:
+    """It was written behind something that is missing, so nobody can say what it ends."""
+    lines = lines_of(turns=2)
+    with pytest.raises(DamagedSessionError, match="at line 40: record 5 stands where 4 is next"):
+        read([*lines[:4], lines[5]])
+
+
 OPEN = lines_of(turns=2, is_open=True)
 """Its last record is a message in an open turn."""
 

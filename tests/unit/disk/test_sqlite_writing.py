@@ -5,17 +5,19 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from runtime.errors import (
+    DamagedSessionError,
     DuplicateIdError,
     InvalidContentError,
     InvalidRecordError,
     StorageError,
 )
 from runtime.session.codec import encode_record
+from runtime.session.disk import Disk
 from runtime.session.log import SessionHeader
 from runtime.session.sqlite import APPLICATION_ID, SqliteBackend
 
@@ -142,6 +144,111 @@ def test_a_beginning_that_fails_leaves_no_session(
     assert backend_in(tmp_path).read("s").records == RECORDS
 
 
+@pytest.mark.clause("E-77")
+def test_a_disk_that_cannot_be_read_is_no_damaged_session(
+    stored: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows what stands there; tomorrow it may be read."""
+    backend = backend_in(stored, partial(sqlite3.connect, factory=Failing))
+    monkeypatch.setattr(Failing, "fails_at", "SELECT seq, line")
+    monkeypatch.setattr(Failing, "code", sqlite3.SQLITE_IOERR)
+    with pytest.raises(StorageError, match="'s' cannot be read: ") as it:
+        backend.read("s")
+    assert not isinstance(it.value, DamagedSessionError)
+
+
+class Overtaken(sqlite3.Connection):
+    """A connection whose owner is overtaken when it is about to make the tables."""
+
+    waiting: ClassVar[list[Callable[[], object]]] = []
+
+    def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:  # noqa: ANN401 - passed on
+        """Execute, behind somebody else."""
+        if sql.startswith("PRAGMA journal_mode"):
+            while self.waiting:
+                self.waiting.pop()()
+        return super().execute(sql, *parameters)
+
+
+@pytest.mark.clause("E-28", "E-42")
+def test_two_that_make_the_database_at_once_share_it(tmp_path: Path) -> None:
+    """Whoever comes second finds the tables."""
+    first = backend_in(tmp_path)
+    first.acquire("t")
+    Overtaken.waiting.append(partial(first.begin, *recorded("t")))
+    second = backend_in(tmp_path, partial(sqlite3.connect, factory=Overtaken))
+    second.acquire("s")
+    second.begin(HEADER, RECORDS)
+    assert Overtaken.waiting == []
+    assert {each.header.id for each in first.headers()} == {"s", "t"}
+    second.close()
+    first.close()
+
+
+class Watched(Disk):
+    """A disk that writes down which files are synced, or fails."""
+
+    def __init__(self) -> None:
+        self.synced: list[str] = []
+        self.fails = False
+
+    def sync_file(self, path: Path) -> None:
+        """Sync, or fail."""
+        if self.fails:
+            raise OSError(5, "the disk is gone")
+        self.synced.append(path.name)
+        super().sync_file(path)
+
+
+@pytest.mark.clause("E-80")
+def test_the_log_of_a_dead_process_is_made_durable_before_it_is_believed(stored: Path) -> None:
+    """If it cannot be, the session is not taken."""
+    dead = backend_in(stored)
+    dead.acquire("s")
+    dead.append("s", RECORDS[6:7])
+    disk = Watched()
+    backend = SqliteBackend(stored / "s.db", disk=disk)
+    disk.fails = True
+    with pytest.raises(StorageError, match=r"'t' cannot be synced: .*the disk is gone"):
+        backend.acquire("t")
+    disk.fails = False
+    backend.acquire("t")
+    assert "s.db-wal" in disk.synced
+    assert "s.db" not in disk.synced
+    dead.close()
+    backend.close()
+
+
+class Nameless(Disk):
+    """A disk on which names are not durable, until they are."""
+
+    fails = True
+
+    def sync_directory(self, directory: Path) -> None:
+        """Fail, or sync."""
+        if self.fails:
+            raise OSError(5, f"{directory.name} cannot be synced")
+        super().sync_directory(directory)
+
+
+@pytest.mark.clause("E-04", "E-42", "E-68")
+def test_a_database_is_not_believed_before_its_name_is_durable(tmp_path: Path) -> None:
+    """However often it is tried."""
+    disk = Nameless()
+    backend = SqliteBackend(tmp_path / "s.db", disk=disk)
+    disk.fails = False
+    backend.acquire("s")
+    disk.fails = True
+    for _ in range(2):
+        with pytest.raises(StorageError, match="cannot be synced"):
+            backend.begin(HEADER, RECORDS)
+        assert backend.headers() == ()
+    disk.fails = False
+    backend.begin(HEADER, RECORDS)
+    assert backend.read("s").records == RECORDS
+    backend.close()
+
+
 @pytest.mark.clause("E-42", "E-68")
 def test_a_full_database_is_a_full_disk(stored: Path) -> None:
     """SQLite's own error, from its own limit of pages."""
@@ -193,7 +300,8 @@ def test_a_session_without_records_is_a_session(tmp_path: Path) -> None:
     backend = backend_in(tmp_path)
     backend.acquire("s")
     backend.begin(HEADER, ())
-    assert (backend.read("s").records, backend.glance("s")) == ((), None)
+    assert backend.read("s").records == ()
+    assert [glance for _, glance in backend.survey()] == [None]
     backend.append("s", RECORDS)
     assert backend.read("s").records == RECORDS
     backend.close()
