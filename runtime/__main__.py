@@ -36,8 +36,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         return _refuse(chosen.command, "it needs standard input, output and error")
-    # The chat itself shows the failure of a turn; the log keeps what nobody else would say.
-    logging.getLogger("quiesce").setLevel(logging.ERROR)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -72,6 +70,8 @@ def _sessions(chosen: argparse.Namespace) -> int:
 
 
 def _demo(chosen: argparse.Namespace) -> int:
+    # The chat itself shows the failure of a turn; the log keeps what nobody else would say.
+    logging.getLogger("quiesce").setLevel(logging.ERROR)
     is_dim = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     screen = Screen(sys.stdout, sys.stderr, is_dim)
     prompt = "> " if sys.stdin.isatty() else ""
