@@ -3,7 +3,7 @@
     python -m runtime demo                          an agent that echoes each line
     python -m runtime demo --model scripted:FILE    an agent that answers from a script
     python -m runtime sessions list                 the stored sessions; see `sessions --help`
-    python -m runtime schema                        the JSON Schema of a log's records
+    python -m runtime schema                        the JSON Schema of a session's lines
 
 Exit status: 0 when it is done, 130 after Ctrl-C, 2 for a bad command, script, input or store, 1 if
 the output was lost, or if `sessions verify` found damage.
@@ -123,8 +123,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands.add_parser(
         "schema",
-        help="print the JSON Schema of a log's records",
-        description="Print the JSON Schema (2020-12) that every record of a session's log follows.",
+        help="print the JSON Schema of a session's lines",
+        description="Print the JSON Schema (2020-12) of what stands in a session's file line by "
+        "line: its header and its records.",
     )
     return parser
 

@@ -53,18 +53,32 @@ async def beside(
 ) -> None:
     """Run a body that may ignore its cancellation, and leave it behind when its grace is over.
 
-    Raises:
-        CutError: it was left behind, or gave up because it was asked to.
+    Args:
+        core: whose turn it is.
+        body: what is run; nothing of it, if the turn is stopped before its task takes a step.
+        what: its name, if it is left behind.
+        grace: of a body that is owed to a stopped turn as well; None for the grace of the turn.
 
-    Clauses: B-117 B-118 B-119
+    Raises:
+        CutError: it was left behind, gave up because it was asked to, or never began.
+
+    Clauses: B-117 B-118 B-119 B-125 B-134
     """
     patience = WINDOWS[core.shape.window].patience or Patience.GRACE
-    child = core.child(body)
+    child = core.child(_unless_stopped(core, body) if grace is None else body)
     try:
         await run_beside(child, grace or core.turn.grace, patience, core.cancellations)
     finally:
         if not child.done():
             core.leave_behind(child, what)
+
+
+async def _unless_stopped(core: Core, body: Coroutine[Any, Any, object]) -> None:
+    # A stop may come when the task has been made and has not run.
+    if is_stopped(core):
+        body.close()
+        raise CutError
+    await body
 
 
 async def ask(

@@ -159,18 +159,20 @@ def tool_body(core: Core) -> Outcome:
 
 
 async def _run(core: Core, tool: Tool, use: ToolUse) -> Input:
-    core.turn.entered.add(use.call_id)
     results: list[ToolResult] = []
+
+    async def enter() -> None:
+        core.turn.entered.add(use.call_id)
+        await own_cancellation_as_failure(run())
 
     async def run() -> None:
         value = tool.execute(use.arguments, use)
         results.append(ToolResult.of(await value if isawaitable(value) else value, core.limits))
 
-    body = own_cancellation_as_failure(run())
     if tool.cooperative:
-        error = await _own_failure(run_cooperative(body, core.turn.authority))
+        error = await _own_failure(run_cooperative(enter(), core.turn.authority))
     else:
-        error = await _own_failure(beside(core, body, f"the tool {use.name}"))
+        error = await _own_failure(beside(core, enter(), f"the tool {use.name}"))
     return await _judge(core, use, results[0] if error is None else failed_result(error))
 
 

@@ -130,8 +130,8 @@ _READ_BYTES: Final = 64 * 1024
 _LAST_READS: Final = 64
 _POLL_FIRST_S: Final = 0.001
 _POLL_MAX_S: Final = 0.05
-_COUNT_AFTER_S: Final = 0.02
-_COUNT_SERVES_S: Final = 0.05
+_COUNT_AFTER_S: Final = 0.01
+_COUNT_SERVES_S: Final = 0.01
 
 
 class SystemProcesses:

@@ -59,11 +59,13 @@ class StagedSeams:
         stage: where they wait.
         context: what they are registered on.
         tools: where the tool is registered.
+        tell: told the seam and the agent whenever somebody is asked.
     """
 
     stage: Gated
     context: Context
     tools: ToolRegistry
+    tell: Callable[[str, str], None]
     _waits: dict[str, list[Call | None]] = field(init=False, factory=dict)
     """For each seam, whoever is asked next: what to call first, if anything."""
 
@@ -81,9 +83,10 @@ class StagedSeams:
         seam, answers = _SEAMS[name]
 
         async def interceptor(argument: Any, proceed: Any = None) -> object:  # noqa: ANN401  # any
+            agent = getattr(argument, "use", argument).agent.id
+            self.tell(name, agent)
             waits = self._waits[name]
             if waits:
-                agent = getattr(argument, "use", argument).agent.id
                 answer = answers[await self._wait(name, waits.pop(0), agent, tuple(answers))]
                 if answer is not None:
                     return answer()
@@ -100,6 +103,7 @@ class StagedSeams:
 
     def _tool(self) -> Tool:
         async def execute(_: object, use: ToolUse) -> str:
+            self.tell("tool/body", use.agent.id)
             waits = self._waits["tool/body"]
             if waits:
                 chosen = await self._wait("tool/body", waits.pop(0), use.agent.id, tuple(_ALWAYS))

@@ -39,9 +39,6 @@ async def answer(core: Core) -> Input:
 
 async def _consume(core: Core) -> None:
     turn = core.turn
-    if is_stopped(core):
-        # A child task may have been stopped before its first step; then nobody is asked (B-134).
-        return
     assert turn.model is not None
     assert turn.request is not None
     answer = turn.model.stream(turn.request, turn.authority.signal)

@@ -180,7 +180,7 @@ class RuntimeSubject:
         rt.on(
             AGENT_DISPOSED, lambda notice: self._call("disposed", notice.agent.id), plugin="subject"
         )
-        self.seams = StagedSeams(stage, rt.context.extend("subject"), rt.tools)
+        self.seams = StagedSeams(stage, rt.context.extend("subject"), rt.tools, tell=self._call)
         if self.holds_flush:
             rt.on(SESSION_FLUSH, self._flush, plugin="subject")
 
@@ -300,7 +300,9 @@ class RuntimeSubject:
 def _seen(record: Record) -> Seen:
     data = record.data
     text = text_of(data["content"]) if "content" in data else ""
-    if record.type == "turn/end":
+    if record.type in ("tool/call", "tool/result"):
+        text = data["call_id"]
+    elif record.type == "turn/end":
         reason = data.get("reason")
         text = data["ending"] if reason is None else f"{data['ending']}: {reason}"
     return Seen(record.type, data["turn"], text)

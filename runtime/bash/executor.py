@@ -285,8 +285,8 @@ class LocalBash:
             )
         if len(self._commands) >= self.limits.commands_running_max:
             raise LimitError(
-                f"command refused: {len(self._commands)} commands run, which is the limit "
-                "commands_running_max; kill some or wait"
+                f"command refused: as many run as commands_running_max={len(self._commands)} "
+                "allows; kill some or wait"
             )
 
     def _check_open(self) -> None:

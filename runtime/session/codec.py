@@ -29,6 +29,8 @@ from .records import Enclosure, Placement, Record, freeze_data
 from .segments import check_storable, shown
 
 __all__ = [
+    "HEADER_FIELDS",
+    "HEADER_TYPE",
     "Glance",
     "Scan",
     "UnreadableError",
@@ -47,8 +49,9 @@ _encode: Final = json.JSONEncoder(
 # Legal inside a string of JSON, and the end of a line to many who read lines.
 _LINE_ENDS: Final = str.maketrans({each: f"\\u{ord(each):04x}" for each in "\x7f\x85\u2028\u2029"})
 
-_HEADER_TYPE: Final = "session"
-_HEADER_FIELDS: Final[dict[str, tuple[type, ...]]] = {
+HEADER_TYPE: Final = "session"
+"""What the line of a header has as its type; no record has it."""
+HEADER_FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "type": (str,),
     "format_version": (int,),
     "id": (str,),
@@ -57,6 +60,8 @@ _HEADER_FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "parent": (str, type(None)),
     "seed_length": (int,),
 }
+"""The fields of the line of a header, each with the types that its value may have."""
+
 _RECORD_REQUIRED: Final = frozenset({"seq", "time_ms", "type", "data"})
 _RECORD_FIELDS: Final = _RECORD_REQUIRED | {"placement", "sources"}
 
@@ -82,7 +87,7 @@ def encode_header(header: SessionHeader) -> str:
         check_storable(each or "")
     return _line(
         {
-            "type": _HEADER_TYPE,
+            "type": HEADER_TYPE,
             "format_version": header.format_version,
             "id": header.id,
             "created_ms": header.created_ms,
@@ -139,7 +144,7 @@ def decode_header(line: bytes | None) -> SessionHeader:
         fields = json.loads(line.decode())
     except (ValueError, RecursionError):
         raise UnreadableError("its first line is not JSON: no session begins like that") from None
-    if type(fields) is not dict or fields.get("type") != _HEADER_TYPE:
+    if type(fields) is not dict or fields.get("type") != HEADER_TYPE:
         raise UnreadableError("its first line is not the header of a session")
     version = fields.get("format_version")
     if type(version) is int and version != FORMAT_VERSION:
@@ -147,10 +152,10 @@ def decode_header(line: bytes | None) -> SessionHeader:
             f"it has format version {version}, and this program reads {FORMAT_VERSION}; "
             "read it with the version of the program that wrote it"
         )
-    for name, kinds in _HEADER_FIELDS.items():
+    for name, kinds in HEADER_FIELDS.items():
         if type(fields.get(name)) not in kinds:
             raise UnreadableError(f"its header has no {name}, or one that cannot be")
-    if fields.keys() != _HEADER_FIELDS.keys():
+    if fields.keys() != HEADER_FIELDS.keys():
         raise UnreadableError("its header has a field that no header has")
     del fields["type"]
     return SessionHeader(**fields)

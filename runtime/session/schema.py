@@ -1,4 +1,4 @@
-"""The JSON Schema of records, for whoever reads a log with another program.
+"""The JSON Schema of a session's lines, for whoever reads a log with another program.
 
 Everything here is computed from `RECORD_TYPES` and from the rules of blocks, so a record that the
 log accepts has the form, and one whose form is wrong is refused by both. What no schema can say is
@@ -8,12 +8,12 @@ survives JSON, how large it may be.
 
 from typing import Any, Final
 
+from .codec import HEADER_FIELDS, HEADER_TYPE
 from .content import BLOCK_STRINGS, INTEGER_MAX
 from .log import FORMAT_VERSION
 from .record_types import NAMESPACES, RECORD_TYPES, Field, RecordType
-from .records import Record
 
-__all__ = ["PLUGIN_TYPE", "record_schema", "record_to_json"]
+__all__ = ["PLUGIN_TYPE", "record_schema"]
 
 PLUGIN_TYPE: Final = rf"^(?!(?:{'|'.join(sorted(NAMESPACES))})/)[^/]+/[\s\S]+"
 """What the name of a plugin's type of record looks like, as a regular expression."""
@@ -21,27 +21,19 @@ PLUGIN_TYPE: Final = rf"^(?!(?:{'|'.join(sorted(NAMESPACES))})/)[^/]+/[\s\S]+"
 _SEQ: Final = {"$ref": "#/$defs/seq"}
 
 
-def record_to_json(record: Record) -> dict[str, Any]:
-    """Return a record as the JSON object that the schema describes; what is None is left out."""
-    told = {"seq": record.seq, "time_ms": record.time_ms, "type": record.type, "data": record.data}
-    if record.placement is not None:
-        told["placement"] = record.placement
-    if record.sources is not None:
-        told["sources"] = list(record.sources)
-    return told
-
-
 def record_schema() -> dict[str, Any]:
-    """Return the schema of one record as a JSON object, in the dialect of 2020-12."""
+    """Return the schema of one line, a record or the header, in the dialect of 2020-12."""
     of_types = {name.replace("/", "-"): _typed(each) for name, each in RECORD_TYPES.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:quiesce:record:{FORMAT_VERSION}",
-        "title": "A record of a session's log",
-        "description": "One entry, of a type of the runtime or of a plugin. The log also checks "
-        "what no schema can: the order of records, the size of values, that they survive JSON.",
-        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in (*of_types, "plugin")],
+        "$id": f"urn:quiesce:session:{FORMAT_VERSION}",
+        "title": "A line of a session",
+        "description": "The header, or a record of a type of the runtime or of a plugin. The log "
+        "also checks what no schema can: the order of records, the size of values, that they "
+        "survive JSON.",
+        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in ("header", *of_types, "plugin")],
         "$defs": {
+            "header": _header(),
             **of_types,
             "plugin": _plugin(),
             "seq": {
@@ -64,6 +56,24 @@ def record_schema() -> dict[str, Any]:
                 "uniqueItems": True,
             },
         },
+    }
+
+
+_NAMES: Final[dict[type, str]] = {str: "string", int: "integer", type(None): "null"}
+
+
+def _header() -> dict[str, Any]:
+    types = {name: [_NAMES[each] for each in kinds] for name, kinds in HEADER_FIELDS.items()}
+    return {
+        "description": "What is known of a session beside its records; the first line of a file.",
+        "type": "object",
+        "properties": {
+            **{name: {"type": each} for name, each in types.items()},
+            "type": {"const": HEADER_TYPE},
+            "format_version": {"const": FORMAT_VERSION},
+        },
+        "required": list(HEADER_FIELDS),
+        "additionalProperties": False,
     }
 
 

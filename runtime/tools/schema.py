@@ -1,58 +1,56 @@
 """JSON Schema, as far as tools use it: whether a schema is one, and what is wrong with a value.
 
-There is a library for this, and the tests compare with it. It is not used here because it recurses
-without a bound: nested arguments, which are a model's own choice, bring it to an error of its
-native part that is no `Exception` and that nothing contains. Here a check has a bound of depth and
-a bound of work, and never raises.
+The library `jsonschema` holds values against schemas. It follows references without a bound, and
+arguments are a model's own choice, so a schema that refers to itself would let a model decide how
+deep it recurses. Such a schema is refused when the tool is made; with any other the recursion ends
+where the schema ends, whose levels are counted along its references. The stack that they need is
+tried first: the library has a native part, which need not answer an exhausted stack with an
+`Exception`. The work of a check is counted, too, and nothing is ever fetched.
 
-A keyword of the standard that is not in `KEYWORDS` is refused, because ignoring it would accept
-what it forbids; a word that the standard does not know is only a remark. A reference leads into the
-schema itself: nothing is ever fetched.
+A `pattern` runs as it was written: which expressions a tool holds a model's text against, and how
+long they take, is the tool's own business.
+
+The library is slow to import, so whoever needs this module imports it when the need is there.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from itertools import islice
 from typing import Any, Final
-from urllib.parse import unquote
+
+from jsonschema import Draft202012Validator, ValidationError, validators
+from jsonschema.exceptions import best_match
+from jsonschema.protocols import Validator
+from referencing import Registry
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
 
 from runtime.containment import attempt, render_error
-from runtime.errors import InvalidContentError
-from runtime.session.content import FrozenObject
-
-from .keywords import (
-    KEYWORDS,
-    NAMED_SCHEMAS,
-    PATTERN_SCHEMAS,
-    REFERENCE,
-    SCHEMA,
-    SCHEMAS,
-    Place,
-    kind_of,
-    step_to,
-)
+from runtime.errors import InvalidContentError, LimitError
+from runtime.session.content import FrozenObject, thaw
 
 __all__ = ["SchemaChecker"]
 
 _VIOLATIONS_MAX: Final = 20
 _VIOLATION_CHARACTERS_MAX: Final = 300
-# A level costs up to four frames of Python's own thousand; no tool needs half as many.
-_DEPTH_MAX: Final = 100
-_VISITS_MAX: Final = 100_000
+_ARGUMENT_LEVELS_MAX: Final = 100
+_KEYWORDS_MAX: Final = 50_000
+# Lists and objects in a schema. One costs up to 8 frames while the schema itself is checked.
+_JSON_LEVELS_MAX: Final = 60
+# Schemas in a schema, each counted again wherever a reference leads to it. One inside another
+# costs up to 4 frames while arguments are checked.
+_SCHEMA_LEVELS_MAX: Final = 40
+_SCHEMAS_MAX: Final = 2_000
+_SPARE_FRAMES: Final = 50
 
+# What leads where only the library sees, what doubles its work at every level, and what it ignores
+# although authors mean it.
 _UNSUPPORTED: Final = frozenset(
     {
-        "$anchor",
-        "$dynamicAnchor",
         "$dynamicRef",
-        "$recursiveAnchor",
         "$recursiveRef",
         "additionalItems",
-        "contains",
         "dependencies",
-        "dependentRequired",
-        "dependentSchemas",
-        "maxContains",
-        "minContains",
         "unevaluatedItems",
         "unevaluatedProperties",
     }
@@ -65,113 +63,164 @@ class SchemaChecker:
     Clauses: K-09 K-20
     """
 
-    __slots__ = ("_schema", "_targets")
+    __slots__ = ("_validator",)
 
     def __init__(self, schema: FrozenObject) -> None:
         """Check a schema of arguments.
 
         Raises:
-            InvalidContentError: it is no JSON Schema of an object, or uses a keyword that is not
-                supported; the message says where.
+            InvalidContentError: it is no JSON Schema of an object, has a keyword that is not
+                supported or a reference that leads away or in a circle, or is too deep or large.
         """
         if schema.get("type", "object") != "object":
             raise InvalidContentError("parameters.type must be object, because arguments are one")
-        self._schema = schema
-        self._targets: dict[str, Any] = {}
-        pending: list[tuple[Any, str]] = [(schema, "parameters")]
-        seen: set[int] = set()
-        while pending:
-            inner, path = pending.pop()
-            if isinstance(inner, dict) and id(inner) not in seen:
-                seen.add(id(inner))
-                pending.extend(self._check_keywords(inner, path))
+        error = attempt(self._prepare, schema)
+        if isinstance(error, InvalidContentError):
+            raise error
+        if error is not None:
+            why = render_error(error)
+            raise InvalidContentError(f"parameters could not be checked: {why}") from error
 
-    def _check_keywords(self, schema: dict[str, Any], path: str) -> Iterator[tuple[Any, str]]:
-        """Check the keywords of one schema, and yield the schemas inside it."""
-        for name, value in schema.items():
-            here = path + step_to(name)
-            if name in _UNSUPPORTED:
-                raise InvalidContentError(
-                    f"{here} is not supported; say it with other keywords, or make the tool a raw "
-                    "one, whose body checks its arguments"
-                )
-            keyword = KEYWORDS.get(name)
-            if keyword is None:
-                continue
-            if not keyword.form.holds(value):
-                raise InvalidContentError(f"{here} must be {keyword.form.says}")
-            if keyword.form is REFERENCE:
-                self._targets[value] = self._target(value, here)
-                yield self._targets[value], here
-            elif keyword.form is SCHEMA:
-                yield value, here
-            elif keyword.form in (SCHEMAS, NAMED_SCHEMAS, PATTERN_SCHEMAS):
-                entries = value.items() if isinstance(value, dict) else enumerate(value)
-                yield from ((each, here + step_to(key)) for key, each in entries)
-
-    def _target(self, reference: str, path: str) -> object:
-        start, _, pointer = unquote(reference).partition("#")
-        first, *names = pointer.split("/")
-        target: object = None if start or first else self._schema
-        for name in names:
-            target = _member(target, name.replace("~1", "/").replace("~0", "~"))
-        if not SCHEMA.holds(target):
-            raise InvalidContentError(f"{path} must lead to a schema in here, not to {reference!r}")
-        return target
+    def _prepare(self, schema: FrozenObject) -> None:
+        if _is_deeper(schema, _JSON_LEVELS_MAX):
+            raise _refusal(f"are nested deeper than {_JSON_LEVELS_MAX} levels")
+        _try_stack(8 * _JSON_LEVELS_MAX + _SPARE_FRAMES)
+        plain = thaw(schema)
+        error = best_match(_OF_SCHEMAS.iter_errors(plain))
+        if error is not None:
+            raise InvalidContentError(_told("parameters", error))
+        _Walk(plain)
+        # The registry that the library has by default fetches what it does not know.
+        self._validator = _Bounded(plain, registry=Registry())
 
     def violations(self, arguments: object) -> tuple[str, ...]:
         """Say what is wrong with some arguments, the first things if there are many."""
+        if _is_deeper(arguments, _ARGUMENT_LEVELS_MAX):
+            return (f"arguments: must not be nested deeper than {_ARGUMENT_LEVELS_MAX} levels",)
         found: list[str] = []
-        run = _Run(self._targets)
-        violations = run.check(self._schema, arguments, "arguments", 0)
-        error = attempt(_collect, violations, found)
+        error = attempt(self._collect, arguments, found)
         if error is not None:
-            why = str(error) if isinstance(error, _GivenUpError) else render_error(error)
-            found.append(f"arguments could not be checked: {why}")
+            found.append(f"arguments could not be checked: {render_error(error)}")
         return tuple(found)
 
-
-def _member(container: object, name: str) -> object:
-    if isinstance(container, dict):
-        return container.get(name)
-    if isinstance(container, tuple):
-        return {str(index): each for index, each in enumerate(container)}.get(name)
-    return None
+    def _collect(self, arguments: object, found: list[str]) -> None:
+        _try_stack(4 * _SCHEMA_LEVELS_MAX + _SPARE_FRAMES)
+        _work.set(iter(range(_KEYWORDS_MAX)))
+        for each in islice(self._validator.iter_errors(thaw(arguments)), _VIOLATIONS_MAX):
+            found.append(_told("arguments", each))  # noqa: PERF401  # what was found stays found
 
 
-def _collect(violations: Iterable[str], found: list[str]) -> None:
-    for each in islice(violations, _VIOLATIONS_MAX):
-        cut = each[:_VIOLATION_CHARACTERS_MAX]
-        found.append(each if cut == each else f"{cut}...")
+def _told(what: str, error: ValidationError) -> str:
+    told = f"{what}{error.json_path[1:]}: {error.message}"
+    if len(told) <= _VIOLATION_CHARACTERS_MAX:
+        return told
+    # A sentence begins with the place and ends with what is wrong; between them are values.
+    half = _VIOLATION_CHARACTERS_MAX // 2
+    return f"{told[:half]} ... {told[-half:]}"
 
 
-class _GivenUpError(Exception):
-    """A check reached a bound."""
+def _refusal(why: str) -> InvalidContentError:
+    return InvalidContentError(
+        f"parameters {why}; change them, or make the tool a raw one (is_raw=True), whose body "
+        "checks its arguments"
+    )
 
 
-class _Run:
-    """One check, which ends."""
+class _Walk:
+    """A walk through a schema and along its references, which has to end soon."""
 
-    __slots__ = ("_targets", "_visits")
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self._count = 0
+        schemas: list[Any] = [schema]
+        for each in schemas:
+            schemas.extend(DRAFT202012.subresources_of(each))
+        self._known = set(map(id, schemas))
+        root = DRAFT202012.create_resource(schema)
+        self._follow(schema, Registry().resolver_with_root(root), ())
 
-    def __init__(self, targets: dict[str, Any]) -> None:
-        self._targets = targets
-        self._visits = 0
-
-    def check(self, schema: Any, value: Any, path: str, depth: int) -> Iterator[str]:  # noqa: ANN401  # any JSON
-        """Yield what is wrong with a value at one place."""
-        self._visits += 1
-        if self._visits > _VISITS_MAX:
-            raise _GivenUpError("it would take too long")
-        if depth > _DEPTH_MAX:
-            raise _GivenUpError("too many levels are inside one another")
-        if schema is False:
-            yield f"{path}: must not be there"
+    def _follow(self, schema: Any, resolver: Any, around: tuple[int, ...]) -> None:  # noqa: ANN401  # any JSON
         if isinstance(schema, bool):
             return
-        kind = kind_of(value)
-        here = Place(self.check, self._targets, schema, value, path, depth)
-        for name, setting in schema.items():
-            keyword = KEYWORDS.get(name)
-            if keyword is not None and keyword.rule and keyword.kind in (None, kind):
-                yield from keyword.rule(setting, here)
+        self._count += 1
+        if id(schema) in around:
+            raise _refusal("refer to themselves in a circle")
+        if self._count > _SCHEMAS_MAX or len(around) == _SCHEMA_LEVELS_MAX:
+            raise _refusal(
+                f"hold more than {_SCHEMAS_MAX} schemas, or more than {_SCHEMA_LEVELS_MAX} inside "
+                "one another, counting those that they refer to"
+            )
+        # Where the library meets a `$schema` on its way, it changes to another draft.
+        for name in schema.keys() & (_UNSUPPORTED | {"$schema"} if around else _UNSUPPORTED):
+            raise _refusal(f"use the keyword {name}, which is not supported there")
+        around = (*around, id(schema))
+        resolver = resolver.in_subresource(DRAFT202012.create_resource(schema))
+        for each in DRAFT202012.subresources_of(schema):
+            self._follow(each, resolver, around)
+        if "$ref" in schema:
+            found = self._found(schema["$ref"], resolver)
+            self._follow(found.contents, found.resolver, around)
+
+    def _found(self, reference: str, resolver: Any) -> Any:  # noqa: ANN401  # the library's own
+        try:
+            found = resolver.lookup(reference)
+        except (Unresolvable, ValueError):
+            found = None
+        if found is None or id(found.contents) not in self._known:
+            raise _refusal(f"refer to {reference[:100]!r}, which is no schema in here")
+        return found
+
+
+# ------------------------------------------------------------------------------- what has an end
+
+_work: ContextVar[Iterator[int]] = ContextVar("work")
+"""What is left of the keywords that the check in hand may look at."""
+
+
+def _counted(rule: Callable[..., Any]) -> Callable[..., Any]:
+    def counted(*place: object) -> object:
+        if next(_work.get(), None) is None:
+            raise LimitError("it would take too long")
+        return rule(*place)
+
+    return counted
+
+
+def _unique_items(validator: Any, wanted: bool, value: Any, _: object) -> Iterator[ValidationError]:  # noqa: ANN401, FBT001  # the library's form
+    """Stand in for the library's rule, which compares every item with every other."""
+    if wanted and validator.is_type(value, "array") and len(set(map(_key, value))) < len(value):
+        yield ValidationError(f"{value!r} has non-unique elements")
+
+
+def _key(value: Any) -> object:  # noqa: ANN401  # any JSON
+    """Return something that is equal exactly for equal JSON: 1 is 1.0, and is not true."""
+    if isinstance(value, dict):
+        return frozenset((name, _key(item)) for name, item in value.items())
+    if isinstance(value, list):
+        return tuple(map(_key, value))
+    return (bool, value) if isinstance(value, bool) else value
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    inside = [value]
+    for _ in range(levels):
+        inside = [
+            item
+            for each in inside
+            if isinstance(each, dict | list | tuple)
+            for item in (each.values() if isinstance(each, dict) else each)
+        ]
+    return any(isinstance(each, dict | list | tuple) for each in inside)
+
+
+def _try_stack(frames: int) -> None:
+    if frames:
+        _try_stack(frames - 1)
+
+
+_OF_SCHEMAS: Final = Draft202012Validator(
+    Draft202012Validator.META_SCHEMA, format_checker=Draft202012Validator.FORMAT_CHECKER
+)
+_RULES: Final = {**Draft202012Validator.VALIDATORS, "uniqueItems": _unique_items}
+_Bounded: type[Validator] = validators.extend(  # type: ignore[no-untyped-call]  # no types in its stubs
+    Draft202012Validator, {name: _counted(rule) for name, rule in _RULES.items()}
+)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from inspect import iscoroutinefunction
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from attrs import Attribute, field, frozen
 
@@ -12,7 +12,8 @@ from runtime.model import AbortSignalLike
 from runtime.session.content import FrozenObject, freeze_json
 from runtime.session.log import Session
 
-from .schema import SchemaChecker
+if TYPE_CHECKING:
+    from .schema import SchemaChecker
 
 __all__ = ["Tool", "ToolUse"]
 
@@ -118,7 +119,7 @@ class Tool:
     """
     schema: FrozenObject = field(init=False, repr=False)
     """What a model is told: exactly name, description and parameters."""
-    checker: SchemaChecker | None = field(init=False, repr=False)
+    checker: "SchemaChecker | None" = field(init=False, repr=False)
     """Checks arguments; None for a raw tool."""
 
     @schema.default
@@ -132,9 +133,11 @@ class Tool:
         return frozen_told
 
     @checker.default
-    def _check_of_the_schema(self) -> SchemaChecker | None:
+    def _check_of_the_schema(self) -> "SchemaChecker | None":
         if self.is_raw:
             return None
+        from .schema import SchemaChecker  # noqa: PLC0415  # slow to import, and not for raw tools
+
         try:
             return SchemaChecker(self.parameters)
         except CallerError as error:

@@ -13,13 +13,14 @@ come to rest all the same, by timers on the stage's loop.
 
 from collections.abc import Awaitable, Callable, Coroutine
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from attrs import frozen
 
 from statemachine.conformance.stage.stage import Stage
 
 __all__ = [
+    "SEAMS",
     "Dropped",
     "Injects",
     "Intercepts",
@@ -32,6 +33,13 @@ __all__ = [
     "Steers",
     "Subject",
 ]
+
+
+SEAMS: Final = (
+    "prompt/submit", "system/assemble", "step/prepare", "model/request", "step/result",
+    "tool/before", "tool/body", "tool/after", "turn/continue",
+)  # fmt: skip
+"""Where a turn waits for others than the model and the disk."""
 
 
 class Offer(StrEnum):
@@ -65,7 +73,8 @@ class Seen:
     turn: int
     text: str
     """The text of a message; of a `turn/end`, the ending, and a colon, a blank and the reason
-    if it has one, as in `aborted: user pressed stop`."""
+    if it has one, as in `aborted: user pressed stop`; of a `tool/call` and a `tool/result`, the id
+    of the call."""
 
 
 @frozen
@@ -156,7 +165,7 @@ class Listens(Protocol):
 
     Points: `status running`, `status cancelled`, `status idle`, `status disposed`, `queued`,
     `discarded`, `error`, `abort`, `disposed` (the agent is gone), and every record type, as in
-    `turn/start`.
+    `turn/start`; of a subject that offers `INTERCEPT`, also every seam, when somebody is asked.
     """
 
     def on(self, point: str, call: Callable[[str], None]) -> Callable[[], None]:
@@ -168,10 +177,9 @@ class Listens(Protocol):
 class Intercepts(Protocol):
     """What `INTERCEPT` adds.
 
-    Seams: `prompt/submit`, `system/assemble`, `step/prepare`, `model/request`, `step/result`,
-    `tool/before`, `tool/body`, `tool/after`, `turn/continue`. The gates have the names of the
-    seams and an outcome `ok`, which changes nothing; others are `error`, and where it can be said
-    `block`, `deny`, `ask`, `reject`, `stop` and `continue`.
+    The seams are `SEAMS`. The gates have the names of the seams and an outcome `ok`, which changes
+    nothing; others are `error`, and where it can be said `block`, `deny`, `ask`, `reject`, `stop`
+    and `continue`.
     """
 
     def intercept(self, seam: str, call: Callable[[str], None] | None = None) -> None:

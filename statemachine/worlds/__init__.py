@@ -7,9 +7,11 @@ the machine is: every state, every step, an *eventually* under the fairness of t
 
 `rows` and `world` say what a world is, `claims` what may be claimed of one, `exploration`,
 `fairness` and `check` judge it. `driver` is what all of them see of the machine, `catalogue`
-examines all of them. `connection` is the world of loads, closes and teardowns.
+examines all of them, and `agreement` compares a runtime with one. `connection` is the world of
+loads, closes and teardowns.
 """
 
+from .agreement import Call, DisagreementError, Follower, Seen, follows
 from .catalogue import examine_worlds
 from .check import Examined, examine_world, refute
 from .claims import Assumption, Claim, Eventually, Everywhere, OnEveryStep, Sometimes
@@ -19,7 +21,8 @@ from .rows import Actor, Event, Guard, Label, Move, Row
 from .world import Step, World
 
 __all__ = [
-    "Actor", "Assumption", "Claim", "Driver", "Event", "Eventually", "Everywhere", "Examined",
-    "Explored", "Guard", "Label", "Move", "OnEveryStep", "Row", "Sometimes", "Step", "World",
-    "check_driver", "examine_world", "examine_worlds", "explore_world", "refute", "seen_as",
+    "Actor", "Assumption", "Call", "Claim", "DisagreementError", "Driver", "Event", "Eventually",
+    "Everywhere", "Examined", "Explored", "Follower", "Guard", "Label", "Move", "OnEveryStep",
+    "Row", "Seen", "Sometimes", "Step", "World", "check_driver", "examine_world", "examine_worlds",
+    "explore_world", "follows", "refute", "seen_as",
 ]  # fmt: skip

@@ -95,6 +95,15 @@ class JobProgram(RuleBasedStateMachine):
         self.world.start(self.caller(which), is_deaf=is_deaf)
 
     @precondition(lambda self: len(self.world.jobs) < 8)
+    @rule(which=_WHICH)
+    def start_what_the_system_refuses(self, which: int) -> None:
+        """Start a job that is over before it began."""
+        processes = self.world.shop.processes
+        processes.refusal = lambda spec: FileNotFoundError(2, "none", spec.workdir)
+        self.world.start(self.caller(which), is_deaf=False)
+        processes.refusal = None
+
+    @precondition(lambda self: len(self.world.jobs) < 8)
     @rule(token=st.sampled_from(("", "x")))
     def start_by_another_consumer(self, token: str) -> None:
         """Start a job with a token that no session has; the empty one is one."""

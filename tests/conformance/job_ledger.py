@@ -17,12 +17,22 @@ from runtime import (
 )
 from runtime.abort import AbortAuthority
 from runtime.containment import attempt_awaited
+from runtime.processes import ProcessSpec
 from tests.unit.bash.fake import FakeProcess
 
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["BrokenError", "Count", "Foreground", "Job", "contained", "told_of", "witnessed"]
+__all__ = [
+    "BrokenError",
+    "Count",
+    "Foreground",
+    "Job",
+    "contained",
+    "never_started",
+    "told_of",
+    "witnessed",
+]
 
 _NOTICE: Final = re.compile(r"Background job (\S+) ")
 
@@ -76,6 +86,15 @@ class Foreground:
     task: "asyncio.Task[object]"
     authority: AbortAuthority
     process: FakeProcess
+
+
+def never_started() -> FakeProcess:
+    """Return what stands for the process of a job that the system did not start."""
+    spec = ProcessSpec(arguments=("never started",), workdir="/", environment={})
+    unheard: Any = None
+    process = FakeProcess(spec, unheard)
+    process.has_exited = process.is_closed = process.is_gone = process.is_given_up = True
+    return process
 
 
 def told_of(texts: list[str]) -> list[str]:

@@ -32,6 +32,7 @@ from tests.conformance.job_ledger import (
     Foreground,
     Job,
     contained,
+    never_started,
     told_of,
     witnessed,
 )
@@ -49,14 +50,17 @@ _WORD: Final = re.compile(r"w\d+;")
 class JobWorld:
     """A runtime on a stage with jobs in it."""
 
-    def __init__(self, count: Count) -> None:
+    def __init__(self, count: Count, stage: Stage | None = None) -> None:
+        """Open a runtime, on a stage of its own if none is given."""
         self.count = count
         self.life = 0
         """Of the tools."""
         self.executors = 0
         """How often the executor was reloaded."""
-        self.stage = Stage()
-        self.stage.__enter__()
+        self._owns_stage = stage is None
+        self.stage = Stage() if stage is None else stage
+        if self._owns_stage:
+            self.stage.__enter__()
         self.shop = Shop(self.stage, plugin=witnessed(self.tools_loaded, self.tools_were_told))
         self.shop.__enter__()
         self.shop.rt.context.on(BASH_FINISHED, self._announced, prepend=True)
@@ -75,7 +79,8 @@ class JobWorld:
     def close(self) -> None:
         """Give everything back."""
         self.stage.loop.monitor = None
-        self.stage.__exit__(None, None, None)
+        if self._owns_stage:
+            self.stage.__exit__(None, None, None)
 
     def tell(self, line: str) -> None:
         """Add to the story."""
@@ -149,7 +154,7 @@ class JobWorld:
     def start(self, caller: Agent | None, *, is_deaf: bool, token: str | None = None) -> None:
         """Start a job: with the tool, or by somebody else with a token of its own."""
         self.shop.processes.deaf_to = frozenset({15}) if is_deaf else frozenset()
-        before = len(self.shop.processes.started)
+        before, started = self.bash.list(), len(self.shop.processes.started)
         if token is None:
             arguments = {"command": "c", "description": "d", "run_in_background": True}
             authority = AbortAuthority()
@@ -159,10 +164,10 @@ class JobWorld:
         else:
             request = BashExecRequest(command="c", owner=token)
             self.bash.start(self.bash.resolve(request))
-        if len(self.shop.processes.started) > before:
+        for task in self.bash.list()[len(before) :]:
             owner = token if token is not None else self._token(caller)
-            task = self.bash.list()[-1]
-            process = self.shop.processes.last()
+            is_there = len(self.shop.processes.started) > started
+            process = self.shop.processes.last() if is_there else never_started()
             job = Job(task.id, owner, process, caller, self.life)
             self.jobs.append(job)
             self.hold("I-06", self.bash.owner_of(job.id) == owner, f"{job.id} is {owner}'s")
@@ -190,7 +195,7 @@ class JobWorld:
 
     def happen(self, process: FakeProcess, what: str, code: int) -> None:
         """Let something become of a process."""
-        self.tell(f"process {self.shop.processes.started.index(process)} {what} {code}")
+        self.tell(f"{process.text} {what} {code}")
         if what == "close":
             process.close_output()
         elif what == "exit":

@@ -1,28 +1,14 @@
 """The random suite of the plugin context, and that a fault planted in the context dies of it."""
-# ruff: noqa: SLF001  # faults are planted inside
 
 import json
-from collections.abc import Awaitable, Callable
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
-from runtime.containment import attempt_awaited
-from runtime.context import (
-    Effect,
-    Fiber,
-    FiberState,
-    Subscription,
-    endings,
-    guests,
-    lives,
-    services,
-)
-from runtime.context import effects as effects_module
-from runtime.context.parts import Part
 from statemachine.conformance.verdict.parts import merge_parts
+from tests.conformance import context_faults
 from tests.conformance.context_suite import Count, context_suite
 from tests.conformance.plugin_plants import BrokenError
 
@@ -68,179 +54,33 @@ def test_the_part_of_the_verdict_can_be_read(tmp_path: Path) -> None:
     assert (check.criterion, check.explored, check.why) == ("INV-12", 3, "no")
 
 
-# -- Planted faults --------------------------------------------------------------------------------
-
-
-def _disposers_first_in_first_out(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(effects_module, "reversed", iter, raising=False)
-
-
-def _nobody_is_silenced(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Subscription, "is_live", property(lambda self: self._ending is None))
-
-
-def _an_unload_waits_for_nobody(patch: pytest.MonkeyPatch) -> None:
-    async def outlast(self: endings.Findings, _: str, awaited: Awaitable[object]) -> None:
-        if not isinstance(awaited, endings.Ending):
-            await attempt_awaited(endings.Findings._keep(self, awaited))
-
-    patch.setattr(endings.Findings, "outlast", outlast)
-
-
-def _a_dispose_cuts_into_the_load(patch: pytest.MonkeyPatch) -> None:
-    advance = Fiber.advance
-
-    def impatient(self: Fiber) -> None:
-        if self._ending is not None and self.state is FiberState.LOADING:
-            self._phase = None
-        advance(self)
-
-    patch.setattr(Fiber, "advance", impatient)
-
-
-def _a_loading_provider_is_available(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(lives.Life, "is_active", property(lambda self: self.is_open))
-
-
-def _dependents_are_not_told(patch: pytest.MonkeyPatch) -> None:
-    def depart(self: services.Provision) -> None:
-        self.is_departing = True
-
-    patch.setattr(services.Provision, "depart", depart)
-
-
-def _a_departing_name_is_free_at_once(patch: pytest.MonkeyPatch) -> None:
-    def withdraw(self: services.Provision) -> None:
-        self.depart()
-        self._services.remove(self)
-
-    patch.setattr(services.Provision, "withdraw", withdraw)
-
-
-def _circles_are_waited_for(patch: pytest.MonkeyPatch) -> None:
-    @contextmanager
-    def noted(*_: object) -> Any:  # noqa: ANN401  # a generator
-        yield
-
-    patch.setattr(endings.Waits, "noted", noted)
-
-
-def _circles_through_others_are_not_seen(patch: pytest.MonkeyPatch) -> None:
-    def blockers(_: endings.Waits, own_tasks: Callable[[], endings.Tasks]) -> set[object]:
-        return {*own_tasks()}
-
-    patch.setattr(endings.Waits, "_blockers", blockers)
-
-
-def _a_cancelled_disposer_ends_the_chain(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(endings, "attempt_uncut", attempt_awaited)
-    patch.setattr(guests, "attempt_uncut", attempt_awaited)
-
-
-def _a_failed_set_up_is_not_undone(patch: pytest.MonkeyPatch) -> None:
-    def roll_back(self: Effect) -> endings.Ending:
-        self._parts.clear()
-        self._is_up = True
-        end = self.dispose()
-        assert isinstance(end, endings.Ending)
-        return end
-
-    patch.setattr(Effect, "_roll_back", roll_back)
-
-
-def _a_failed_load_is_not_undone(patch: pytest.MonkeyPatch) -> None:
-    async def load(self: Fiber, life: lives.Life) -> None:
-        error = await guests.attempt_uncut(self._apply(life))
-        if error is not None:
-            life.close()
-            life.effects.clear()
-            await self._unload(life)
-            self._fail(error)
-
-    patch.setattr(Fiber, "_load", load)
-
-
-def _a_restart_keeps_the_old_configuration(patch: pytest.MonkeyPatch) -> None:
-    restart = Fiber.restart
-    patch.setattr(Fiber, "restart", lambda self, _config=None: restart(self, self._raw))
-
-
-def _a_restart_while_loading_is_forgotten(patch: pytest.MonkeyPatch) -> None:
-    load = Fiber._load
-
-    async def forgetful(self: Fiber, life: lives.Life) -> None:
-        await load(self, life)
-        self._is_stale = False
-
-    patch.setattr(Fiber, "_load", forgetful)
-
-
-def _a_pending_fiber_is_not_woken(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(services.Services, "inject", lambda *_: None)
-
-
-def _a_child_is_not_the_parents(patch: pytest.MonkeyPatch) -> None:
-    add = lives.Life.add
-
-    def add_effects_only(self: lives.Life, part: Part) -> None:
-        if not isinstance(part, Fiber):
-            add(self, part)
-
-    patch.setattr(lives.Life, "add", add_effects_only)
-
-
-def _every_dispose_is_an_end_of_its_own(patch: pytest.MonkeyPatch) -> None:
-    dispose = Fiber.dispose
-
-    def forgetful(self: Fiber) -> object:
-        self._ending = None if self.state is not FiberState.DISPOSED else self._ending
-        return dispose(self)
-
-    patch.setattr(Fiber, "dispose", forgetful)
-
-
-def _a_disposed_effect_stays_in_the_tree(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(lives.Life, "drop", lambda *_: None)
-
-
-def _a_failing_disposer_breaks_the_chain(patch: pytest.MonkeyPatch) -> None:
-    run = Effect._run_disposers
-
-    def breakable(self: Effect, findings: endings.Findings) -> object:
-        if findings.failed:
-            self._parts.clear()
-        return run(self, findings)
-
-    patch.setattr(Effect, "_run_disposers", breakable)
-
-
 FAULTS: Final[dict[Plant, str]] = {
-    _disposers_first_in_first_out: "G-02",
-    _nobody_is_silenced: "G-27",
-    _an_unload_waits_for_nobody: "G-(02|21|48)",
-    _a_dispose_cuts_into_the_load: "G-2",
-    _a_loading_provider_is_available: "G-16",
-    _dependents_are_not_told: "G-12",
-    _a_departing_name_is_free_at_once: "G-48",
-    _circles_are_waited_for: "G-41",
-    _circles_through_others_are_not_seen: "G-41",
-    _a_cancelled_disposer_ends_the_chain: "G-",
-    _a_failed_set_up_is_not_undone: "G-",
-    _a_failed_load_is_not_undone: "G-21",
-    _a_restart_keeps_the_old_configuration: "G-36",
-    _a_restart_while_loading_is_forgotten: "G-36",
-    _a_pending_fiber_is_not_woken: "G-11",
-    _a_child_is_not_the_parents: "G-21",
-    _every_dispose_is_an_end_of_its_own: "G-05",
-    _a_disposed_effect_stays_in_the_tree: "G-(02|43)",
-    _a_failing_disposer_breaks_the_chain: "G-",
+    context_faults.disposers_first_in_first_out: "G-02",
+    context_faults.nobody_is_silenced: "G-27",
+    context_faults.an_unload_waits_for_nobody: "G-(02|21|48)",
+    context_faults.a_dispose_cuts_into_the_load: "G-2",
+    context_faults.a_loading_provider_is_available: "G-16",
+    context_faults.dependents_are_not_told: "G-12",
+    context_faults.a_departing_name_is_free_at_once: "G-48",
+    context_faults.circles_are_waited_for: "G-41",
+    context_faults.circles_through_others_are_not_seen: "G-41",
+    context_faults.a_cancelled_disposer_ends_the_chain: "G-",
+    context_faults.a_failed_set_up_is_not_undone: "G-",
+    context_faults.a_failed_load_is_not_undone: "G-21",
+    context_faults.a_restart_keeps_the_old_configuration: "G-36",
+    context_faults.a_restart_while_loading_is_forgotten: "G-36",
+    context_faults.a_pending_fiber_is_not_woken: "G-11",
+    context_faults.a_child_is_not_the_parents: "G-21",
+    context_faults.every_dispose_is_an_end_of_its_own: "G-05",
+    context_faults.a_disposed_effect_stays_in_the_tree: "G-(02|43)",
+    context_faults.a_failing_disposer_breaks_the_chain: "G-",
 }
 
 
 # What a broken context leaves behind is not what is being tested.
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__.strip("_"))
+@pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
 def test_a_planted_fault_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each fault breaks the clause that it is about, within a few hundred programs."""
     plant(monkeypatch)

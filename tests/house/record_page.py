@@ -9,15 +9,18 @@ from typing import Any, Final
 
 from attrs import define
 
+from runtime.session.codec import encode_header, encode_record
 from runtime.session.content import BLOCK_STRINGS
 from runtime.session.log import Draft, SessionHeader, SessionLog
 from runtime.session.record_types import RECORD_TYPES, Field, RecordType
 from runtime.session.records import Record
-from runtime.session.schema import record_schema, record_to_json
+from runtime.session.schema import record_schema
 
-__all__ = ["example", "record_pages"]
+__all__ = ["HEADER", "example", "record_pages"]
 
 _BEGAN_MS: Final = 1_700_000_000_000
+HEADER: Final = SessionHeader(id="example", created_ms=_BEGAN_MS, cwd="/project")
+"""The header of the example."""
 _USER: Final = {"kind": "user"}
 _FIRST, _SECOND = {"turn": 1, "step": 1}, {"turn": 1, "step": 2}
 _CALL: Final = {"call_id": "c1", "name": "read", "arguments": '{"path": "todo.txt"}'}
@@ -115,7 +118,7 @@ class _Ticks:
 
 def example() -> tuple[Record, ...]:
     """Return a log in which each type of record occurs, and one of a plugin."""
-    log = SessionLog(SessionHeader(id="example", created_ms=_BEGAN_MS), clock=_Ticks())
+    log = SessionLog(HEADER, clock=_Ticks())
     return log.append_many(_DRAFTS)
 
 
@@ -136,7 +139,7 @@ def _page() -> Iterator[str]:
     yield from _table(("type", "its strings"), strings)
     for declared in RECORD_TYPES.values():
         yield from _section(declared, next(each for each in records if each.type == declared.name))
-    yield from (_EXAMPLE, "```json", *map(_line, records), "```")
+    yield from (_EXAMPLE, "```json", encode_header(HEADER), *map(encode_record, records), "```")
 
 
 _HEAD: Final = """\
@@ -145,7 +148,8 @@ _HEAD: Final = """\
 *Written by `make docs`. Do not edit.*
 
 A session is its log: a list of records that only grows. Each record is a JSON object with the
-fields below; [records.schema.json](records.schema.json) says the same to a program.
+fields below; [records.schema.json](records.schema.json) says the same to a program, and what the
+header of a session looks like.
 """
 _COLUMNS: Final = ("field", "type", "", "meaning")
 _ENVELOPE: Final = (
@@ -179,8 +183,9 @@ Content is a list of blocks: objects with a `type`, which may be a plugin's own.
 _EXAMPLE: Final = """
 ## A whole log
 
-A turn that reads a file, is steered, and is cancelled before its second call; a turn whose only
-prompt was blocked; and a summary that takes the place of the first records in the history.
+As it stands in a file, behind the header: a turn that reads a file, is steered, and is cancelled
+before its second call; a turn whose only prompt was blocked; and a summary that takes the place of
+the first records in the history.
 """
 
 
@@ -188,7 +193,7 @@ def _section(declared: RecordType, shown: Record) -> Iterator[str]:
     seen = " A model sees it." if declared.is_message else ""
     yield from ("", f"## {declared.name}", "", f"{declared.story}{seen}", "")
     yield from _table(_COLUMNS, map(_cells, declared.fields))
-    yield from ("", "```json", _line(shown), "```")
+    yield from ("", "```json", encode_record(shown), "```")
 
 
 def _cells(declared: Field) -> tuple[str, ...]:
@@ -204,7 +209,3 @@ def _table(columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterato
 
 def _words(words: tuple[str, ...]) -> str:
     return ", ".join(f"`{each}`" for each in words)
-
-
-def _line(record: Record) -> str:
-    return json.dumps(record_to_json(record))

@@ -103,4 +103,4 @@ def test_the_page_names_the_tests_of_every_clause_and_row() -> None:
         assert f"| [{each.id}](../clauses/{each.file}#{each.id.lower()}) |" in page
     for row in read_seeds():
         assert f"| {row.id} |" in page
-    assert "waits for durable sessions" in page
+        assert not row.waits_for or f"waits for {row.waits_for} |" in page

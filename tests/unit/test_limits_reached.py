@@ -1,6 +1,7 @@
 """Every bound is reached once: what is said names it, and the agent goes on."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -120,9 +121,18 @@ SCENES: Final[dict[str, tuple[Said, ...]]] = {
     "unload_grace_s": (_hanging_load,),
 }
 ELSEWHERE: Final = {
-    "abort_grace_s": "its stragglers have a table of their own, tests/unit/windows/test_grace.py",
-    "kill_grace_s": "it comes with processes",
+    "abort_grace_s": "unit/windows/test_grace.py",
+    "kill_grace_s": "unit/bash/test_command.py",
+    "kill_verify_s": "unit/bash/test_command.py",
+    "command_timeout_s": "unit/bash/test_resolving.py",
+    "command_timeout_max_s": "unit/bash/test_resolving.py",
+    "commands_running_max": "unit/bash/test_jobs.py",
+    "finished_jobs_max": "unit/bash/test_jobs.py",
+    "output_bytes_max": "real/test_bash_output.py",
+    "spill_file_bytes_max": "real/test_bash_output.py",
+    "spill_bytes_max": "unit/bash/test_spill.py",
 }
+"""Where the other bounds are reached."""
 REACHED: Final = [(name, said) for name, scenes in SCENES.items() for said in scenes]
 
 
@@ -144,8 +154,11 @@ def test_a_limit_that_is_reached_is_named_with_its_value(name: str, said: Said) 
 
 @pytest.mark.clause("F-44")
 def test_every_limit_has_a_scene_or_a_reason() -> None:
-    """A new bound is reached here, or somewhere else."""
+    """A new bound is reached here, or in a file that names it."""
     assert {*SCENES, *ELSEWHERE} == {each.name for each in fields(Limits)}
+    tests = Path(__file__).parents[1]
+    for name, place in ELSEWHERE.items():
+        assert not place or name in (tests / place).read_text(encoding="utf-8")
 
 
 @pytest.mark.clause("F-44")

@@ -18,7 +18,7 @@ from runtime import (
 )
 from runtime.persistence import persistence_plugin
 from tests.unit.stored import Disk, StoredScene, causes, errors_of
-from tests.unit.windows.scene import Scene
+from tests.unit.windows.scene import Scene, call
 
 
 @pytest.mark.clause("E-02")
@@ -162,6 +162,43 @@ def test_the_disk_does_one_thing_at_a_time_and_a_failure_holds_up_nothing() -> N
         assert isinstance(reading.exception(), runtime.UnknownIdError)
         assert scene.stored("a") == scene.records("a")
         assert scene.stored("b") == scene.records("b")
+
+
+@pytest.mark.clause("E-12", "B-138")
+def test_no_call_is_taken_up_before_the_message_that_makes_it_is_stored() -> None:
+    """What a tool does must not outrun the log."""
+    stored: list[str] = []
+    with StoredScene() as scene:
+        scene.replies = [(call(1),)]
+        scene.at("TC", lambda: stored.extend(each.type for each in scene.stored()))
+        scene.ask("A")
+        scene.quiet()
+        scene.hold("disk")
+        scene.open("model")
+        assert scene.records()[-1].type == "assistant/message"
+        scene.release()
+        scene.settle()
+        assert stored[-1] == "assistant/message"
+
+
+@pytest.mark.clause("E-12", "B-138")
+def test_a_message_that_cannot_be_stored_has_its_calls_closed() -> None:
+    """They were never taken up; the turn fails, and the next flush stores all of it."""
+    with StoredScene() as scene:
+        scene.replies = [(call(1),)]
+        scene.ask("A")
+        scene.quiet()
+        scene.hold("disk")
+        scene.open("model")
+        scene.open("disk", "error")
+        scene.open("disk", "error")
+        scene.release()
+        scene.settle()
+        types = [each.type for each in scene.records()]
+        assert "tool/call" not in types
+        assert scene.records()[types.index("tool/result")].data["execution"] == "not-started"
+        assert scene.records()[-1].data["ending"] == "error"
+        assert scene.stored() == scene.records()
 
 
 @pytest.mark.clause("E-13", "D-53")

@@ -23,6 +23,7 @@ from tests.unit.test_registry import CREATION
 
 
 @pytest.mark.clause("F-01", "F-12", "D-31", "E-35", "E-49")
+@pytest.mark.seed("SEED-29")
 def test_a_resumed_session_is_the_session() -> None:
     """Header, records, history and numbers go on; nothing that is stored is written again."""
     seed_of = store_of("A")

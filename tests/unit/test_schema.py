@@ -24,13 +24,14 @@ from runtime.seams import (
     PromptVerdict,
     Vote,
 )
+from runtime.session.codec import UnreadableError, decode_header, encode_header, encode_record
 from runtime.session.content import INTEGER_MAX, text_of
 from runtime.session.log import Draft, SessionHeader, SessionLog
 from runtime.session.record_types import RECORD_TYPES
 from runtime.session.repair import repair
-from runtime.session.schema import record_schema, record_to_json
+from runtime.session.schema import record_schema
 from runtime.tools import Tool, ToolResult, ToolUse
-from tests.house.record_page import example
+from tests.house.record_page import HEADER, example
 from tests.unit.windows.scene import CALL, Scene
 
 from .clocks import SetClock
@@ -45,7 +46,7 @@ UNFIT: Final[tuple[object, ...]] = (None, 1.5, True, "x", [], {}, 0, -1, 2**53, 
 
 def as_json(record: Record) -> Any:  # noqa: ANN401  # any JSON
     """Return a record as another program would read it."""
-    return json.loads(json.dumps(record_to_json(record)))
+    return json.loads(encode_record(record))
 
 
 def is_accepted_by_the_log(changed: dict[str, Any]) -> bool:
@@ -125,6 +126,22 @@ def test_the_schema_is_one() -> None:
     Draft202012Validator.check_schema(record_schema())
     assert record_schema()["$schema"] == Draft202012Validator.META_SCHEMA["$id"]
     assert not is_accepted_by_the_schema(as_json(EXAMPLE[0]) | {"extra": 1})
+
+
+@pytest.mark.clause("D-30", "E-21")
+def test_a_header_is_described_and_a_damaged_one_refused_by_both() -> None:
+    """A field that is missing, of another kind or unknown, and another version."""
+    whole = json.loads(encode_header(HEADER))
+    VALIDATOR.validate(whole)
+    VALIDATOR.validate(whole | {"cwd": None, "parent": "first"})
+    damaged = [whole | {"extra": 1}, whole | {"format_version": 1}, whole | {"type": "turn/start"}]
+    damaged += [{key: whole[key] for key in whole if key != missing} for missing in whole]
+    odd: tuple[object, ...] = (1.5, [], {}, True)
+    damaged += [whole | {name: value} for name in whole for value in odd]
+    for each in damaged:
+        with pytest.raises(UnreadableError):
+            decode_header(json.dumps(each).encode())
+        assert not VALIDATOR.is_valid(each), each
 
 
 def test_the_command_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from attrs import define, field
 
 from statemachine.conformance.stage.stage import StageError, TooLong
-from statemachine.conformance.subject import Injects, Intercepts, Listens, Steers
+from statemachine.conformance.subject import SEAMS, Injects, Intercepts, Listens, Steers
 
 from .ledger import Context, Ledger, Verb, Waiter
 from .story import Violation
@@ -25,13 +25,6 @@ ACTS: Final = (
     "cancel,send", "send,cancel", "steer,dispose",
 )  # fmt: skip
 """What a listener may do: verbs, one after the other, with a reason behind a colon."""
-
-
-SEAMS: Final = (
-    "prompt/submit", "system/assemble", "step/prepare", "model/request", "step/result",
-    "tool/before", "tool/body", "tool/after", "turn/continue",
-)  # fmt: skip
-"""Where a turn waits for others than the model and the disk."""
 
 
 @define(eq=False)

@@ -177,6 +177,10 @@ class Ledger:
     open_turn: int | None = None
     """The turn that is open, driven or not."""
     open_step: bool = False
+    called: list[str] = field(factory=list)
+    """The calls of the step that is open."""
+    answered: list[str] = field(factory=list)
+    """Those of them that have a result."""
     last_turn: int = 0
     heard: list[str] = field(factory=list)
     """Every point at which a listener was called, in order."""
@@ -253,10 +257,11 @@ class Ledger:
             self._record(record)
         elif kind == "context/message" and text in self.contexts:
             self.contexts[text].recorded = record
-        elif kind == "step/start":
-            self.open_step = True
-        elif kind == "step/end":
-            self.open_step = False
+        elif kind in ("step/start", "step/end"):
+            self.open_step = kind == "step/start"
+            self.called, self.answered = [], []
+        elif kind in ("tool/call", "tool/result"):
+            (self.called if kind == "tool/call" else self.answered).append(text)
 
     def _open(self, record: Seen, following: Iterable[Seen]) -> None:
         self.open_turn = self.last_turn = record.turn

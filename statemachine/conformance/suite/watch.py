@@ -16,6 +16,7 @@ from attrs import define, field, frozen
 from statemachine.conformance.stage.gates import Gate
 from statemachine.conformance.stage.stage import Stage
 from statemachine.conformance.subject import (
+    SEAMS,
     Listens,
     MakeSubject,
     Observation,
@@ -116,7 +117,7 @@ class Watch:
             self._watch_decisions()
         if Offer.LISTEN in self.subject.offers:
             assert isinstance(self.subject, Listens)
-            for point in POINTS:
+            for point in (*POINTS, *SEAMS):
                 self.subject.on(point, _Spy(self, point))
         self._holds_flush = Offer.HOLD in self.subject.offers
         self.stage.loop.monitor = self._settle

@@ -138,7 +138,6 @@ CRITERIA: Final = (
         "After a cancel in any window of an open turn no model call, step or tool body begins in "
         "it; it ends `aborted` with the first reason, unless it was disposed, had failed before or "
         "had all its prompts blocked.",
-        assumed="tool bodies: seen in the specification; running code answers calls without a body",
     ),
     _row(
         "INV-06",

@@ -9,10 +9,11 @@ from .promises import PREMISE, false_variants
 from .safety import SAFETY
 from .state import Asked, Caller, Connection, End, Fiber, Phase, Slot, State
 from .table import EVENTS, TABLE
+from .view import View, connection_follower, view_of
 from .world import connection_world, one_client
 
 __all__ = [
     "EVENTS", "PREMISE", "SAFETY", "TABLE", "Asked", "Caller", "Connection", "End", "Fiber",
-    "Phase", "Slot", "State", "connection_claims", "connection_world", "false_variants",
-    "one_client",
+    "Phase", "Slot", "State", "View", "connection_claims", "connection_follower",
+    "connection_world", "false_variants", "one_client", "view_of",
 ]  # fmt: skip

@@ -101,6 +101,16 @@ def the_lease_is_free(state: State, at: int) -> bool:
 
 
 @_guard
+def leased(state: State, at: int) -> bool:
+    return at in state.leases
+
+
+@_guard
+def unleased(state: State, at: int) -> bool:
+    return at not in state.leases
+
+
+@_guard
 def the_stretch_is_innermost(state: State, at: int) -> bool:
     return bool(state.standing) and state.standing[-1] == at
 

@@ -49,6 +49,7 @@ EXIT: Final = Event("the driver exits", _A.DRIVER, needs_loop=True)
 UNREGISTER: Final = Event("the agent is unregistered", _A.TEARDOWN, needs_loop=True)
 LEAVE: Final = Event("the session is detached", _A.TEARDOWN, needs_loop=True)
 RELEASE: Final = Event("the lease is given back", _A.STORE, needs_loop=True)
+RESOLVE: Final = Event("the teardown resolves", _A.TEARDOWN, needs_loop=True)
 DISCONNECT: Final = Event("disconnect", _A.OUTSIDE)
 OVER: Final = Event("the connection is over", _A.TEARDOWN, needs_loop=True)
 UNLOAD_OWNER: Final = Event("unload the owner", _A.OUTSIDE)
@@ -62,7 +63,7 @@ CALLS: Final = (CREATE, LOAD)
 SLOTTED: Final = (
     GIVE_UP, STORE_ANSWERS, STORE_FAILS, GO_ON, OPENED, RETURNS, SETTLE, FAIL, CLOSE, CLOSED,
     DISPOSE, SEND, CANCEL_DRIVER, REST, EXIT, UNREGISTER,
-    LEAVE, RELEASE,
+    LEAVE, RELEASE, RESOLVE,
 )  # fmt: skip
 WHOLE: Final = (
     DISCONNECT, OVER, UNLOAD_OWNER, UNWIND_OWNER, OWNER_GONE, UNLOAD_PROVIDER, UNWIND_PROVIDER,
@@ -134,7 +135,8 @@ TABLE: Final = (
     _row(CLOSE,      (g.recorded, g.the_connection(Connection.OPEN)),            (m.dispose, m.phase(_P.CLOSING)),         "F-32"),
     _row(UNREGISTER, (g.the_end(End.STARTED), g.the_driver(Driver.EXITED)),      (m.unregister, m.unregistered),           "F-15"),
     _row(LEAVE,      (g.the_end(End.UNREGISTERED),),                             (m.detach, m.detached),                   "F-15"),
-    _row(RELEASE,    (g.the_end(End.DETACHED),),                                 (m.pass_lease_on, m.resolve),             "F-15"),
+    _row(RELEASE,    (g.the_end(End.DETACHED), g.leased),                        (m.pass_lease_on,),                       "E-33"),
+    _row(RESOLVE,    (g.the_end(End.DETACHED), g.unleased),                      (m.resolve,),                             "F-15"),
     _row(CLOSED,     (g.in_phase(_P.CLOSING), g.the_end(End.RESOLVED)),          (m.free,),                                "F-22"),
 
     # The client goes, or a plugin.

@@ -13,8 +13,10 @@ from runtime import (
     AgentHandle,
     BashConfig,
     BashExecutor,
+    EchoModel,
     Fiber,
     Limits,
+    Model,
     Plugin,
     Runtime,
     bash_plugin,
@@ -23,7 +25,6 @@ from runtime import (
 )
 from runtime.abort import AbortAuthority
 from runtime.containment import attempt_awaited
-from runtime.context import Context
 from runtime.session.content import freeze_json
 from runtime.tools import (
     TOOLS,
@@ -63,20 +64,27 @@ class Shop:
     stage: Stage
     limits: Limits = field(factory=lambda: Limits(kill_grace_s=GRACE_S))
     processes: FakeProcesses = field(factory=FakeProcesses)
-    registry: ToolRegistry = field(factory=ToolRegistry)
     plugin: Plugin[None] = field(factory=bash_tools_plugin)
+    model: Model = field(factory=EchoModel)
     handles: dict[str, AgentHandle] = field(factory=dict)
     rt: Runtime = field(init=False)
+    registry: ToolRegistry = field(init=False)
     executor: Fiber = field(init=False)
     tools: Fiber = field(init=False)
     _opening: AbstractAsyncContextManager[Runtime] = field(init=False)
 
     def __enter__(self) -> Self:
-        self._opening = open_runtime(limits=self.limits, identifiers=Numbers())
+        self._opening = open_runtime(
+            models={"m": self.model},
+            default_model="m",
+            limits=self.limits,
+            identifiers=Numbers(),
+        )
         self.rt = self.stage.complete(self._opening.__aenter__())
         root = self.rt.context
-        offer = Plugin(name="registry", apply=self._provide_registry)
-        root.plugin(offer)
+        registry = root.get(TOOLS)
+        assert registry is not None
+        self.registry = registry
         self.executor = root.plugin(
             bash_plugin(limits=self.limits, processes=self.processes, identifiers=Numbers()),
             BashConfig(program="sh", workdir="/default", environment={}),
@@ -88,9 +96,6 @@ class Shop:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self.stage.complete(self._opening.__aexit__(None, None, None))
-
-    def _provide_registry(self, context: Context, _: None) -> None:
-        context.provide(TOOLS, self.registry)
 
     @property
     def bash(self) -> BashExecutor:

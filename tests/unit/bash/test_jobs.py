@@ -206,7 +206,7 @@ def test_one_command_too_many_is_refused(stage: Stage) -> None:
     scene = Scene(stage, limits=Limits(commands_running_max=2))
     _, process = scene.start()
     running = scene.run()
-    with pytest.raises(LimitError, match="commands_running_max"):
+    with pytest.raises(LimitError, match="commands_running_max=2"):
         scene.start()
     refused = scene.run()
     assert refused.is_done

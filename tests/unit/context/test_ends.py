@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from runtime.announcements import Announcement
 from runtime.context import (
     Context,
     Effect,
@@ -16,6 +17,8 @@ from runtime.errors import CallerError, WouldDeadlockError
 from statemachine.conformance.stage.stage import Stage
 
 from .scene import DISK, gated, load, noting, plugin, state_of, wait
+
+SAID: Announcement[str] = Announcement("test/said")
 
 
 def nothing(_context: Context, _config: object) -> None:
@@ -324,18 +327,26 @@ def test_a_call_from_another_thread_is_refused(
 ) -> None:
     """The message says what to do instead, and nothing has happened."""
     fiber = load(stage, root, nothing)
+    effect = root.effect(lambda: None)
+    subscription = root.on(SAID, lambda _: None)
+    before = root.effects
     monkeypatch.setattr("runtime.context.lives.thread_id", lambda: -1)
     for call in (
         fiber.dispose,
         fiber.restart,
+        effect.dispose,
+        subscription.close,
         lambda: root.effect(lambda: None),
+        lambda: root.own(fiber, name="late"),
         lambda: root.plugin(plugin(nothing)),
         lambda: root.provide(DISK, "d"),
+        lambda: root.on(SAID, lambda _: None),
     ):
         with pytest.raises(CallerError, match="call_soon_threadsafe"):
             call()
     monkeypatch.undo()
-    assert state_of(fiber) is FiberState.ACTIVE
+    assert (state_of(fiber), root.effects) == (FiberState.ACTIVE, before)
+    assert (effect.is_open, subscription.is_live) == (True, True)
 
 
 @pytest.mark.clause("G-47", "G-19")

@@ -19,6 +19,7 @@ from statemachine.conformance.suite.oracles.messages import (
 )
 from statemachine.conformance.suite.oracles.oracle import Oracle
 from statemachine.conformance.suite.oracles.turns import (
+    Answered,
     Balanced,
     Closes,
     FlushAwaited,
@@ -42,6 +43,7 @@ ORACLES: Final[tuple[Oracle, ...]] = (
     OrderOfAcceptance(),
     LegalStatuses(),
     Balanced(),
+    Answered(),
     FlushAwaited(),
     WaitersReleased(),
     Siblings(),

@@ -2,12 +2,13 @@
 
 from typing import Final
 
-from statemachine.conformance.subject import Observation, Seen
+from statemachine.conformance.subject import SEAMS, Observation, Seen
 from statemachine.conformance.suite.ledger import Call, Ledger, TurnNote, Verb, Waiter
 from statemachine.conformance.suite.oracles.oracle import Oracle
 from statemachine.conformance.suite.story import Violation
 
 __all__ = [
+    "Answered",
     "Balanced",
     "Closes",
     "FlushAwaited",
@@ -100,6 +101,14 @@ class StoppedTurn(Oracle):
             )
             raise Violation("INV-05", "B-134 B-15 B-16", expected, "the model was asked")
 
+    def heard(self, ledger: Ledger, point: str, now: Observation) -> None:  # noqa: ARG002  # every moment gives the same
+        """No interceptor is asked and no tool entered for a turn that was stopped."""
+        turn = ledger.turn
+        if point in SEAMS and turn is not None and turn.is_stopped:
+            stop = turn.stop or turn.disposed
+            expected = f"turn {turn.number} was stopped by {stop}: nobody is asked any more"
+            raise Violation("INV-05", "B-134 B-125 B-11", expected, f"{point} was asked")
+
     def called(self, ledger: Ledger, call: Call) -> None:  # noqa: ARG002  # every moment gives the same
         """When a cancel of a turn returns, the status says so."""
         stop = call.stop
@@ -146,6 +155,20 @@ def _judge_unstopped(turn: TurnNote, record: Seen) -> None:
             f"turn {turn.number} of an agent that nobody disposed does not end disposed",
             record.text,
         )
+
+
+class Answered(Oracle):
+    """INV-06: every call has one result when its step is over, whatever became of the turn."""
+
+    def recorded(self, ledger: Ledger, record: Seen) -> None:
+        """A result is the first one of its call, and a step closes over no call without one."""
+        if record.type == "tool/result" and record.text in ledger.answered:
+            seen = f"turn {record.turn} answers {record.text!r} again"
+            raise Violation("INV-06", "B-124 B-135", "a call has one result", seen)
+        unanswered = [call for call in ledger.called if call not in ledger.answered]
+        if record.type == "step/end" and unanswered:
+            expected = "a step closes when each of its calls has a result"
+            raise Violation("INV-06", "B-124 B-135", expected, f"{unanswered[0]!r} has none")
 
 
 class Closes(Oracle):
