@@ -62,7 +62,9 @@ test: $(STAMP) ## everything but the slow tests: suites at profile ci, schedules
 # table and one report. The verdict is given even when the first step fails, and says what broke.
 DIRECTED := tests/unit/test_public_api.py tests/unit/test_foreign_models.py \
 	tests/unit/context/test_ownership.py tests/unit/test_foreign_cancellation.py \
-	tests/conformance/test_context_suite.py tests/conformance/test_connection_suite.py tests/spec/gate/test_our_corpus.py
+	tests/conformance/test_context_suite.py tests/conformance/test_connection_suite.py \
+	tests/conformance/test_bash_suite.py tests/unit/bash/test_tool_bash.py \
+	tests/unit/bash/test_tool_bash_notices.py tests/spec/gate/test_our_corpus.py
 
 verify: $(STAMP) ## the verdict on every invariant: cases, mutants, explorer, suites
 	@rm -rf $(PARTS) && mkdir -p $(PARTS)
@@ -92,8 +94,9 @@ docs: $(STAMP) ## write specs/generated: the declaration, the records, which tes
 	$(RUN) -m statemachine render
 	$(RUN) -m tests.house.pages
 
-torture: $(STAMP) ## kill processes at a thousand random instants and look for what is lost
+torture: $(STAMP) ## kill processes at random instants, start nasty ones, and look for what is lost or left
 	$(RUN) -m tests.torture
+	$(RUN) -m tests.real.bash_torture
 
 hunt: $(STAMP) ## random programs for ten minutes; a failure leaves a test file in build/hunt
 	$(RUN) -m statemachine.conformance verify --subject runtime.subject:make_subject \

@@ -82,7 +82,7 @@ class Limits:
     command_timeout_max_s: float = field(default=600.0, validator=_is_time)
     """Time a foreground command gets at most, whatever it asks for."""
 
-    commands_running_max: int = field(default=256, validator=_is_positive_count)
+    commands_running_max: int = field(default=128, validator=_is_positive_count)
     """Commands that run at once, foreground and background together."""
 
     finished_jobs_max: int = field(default=100, validator=_is_positive_count)

@@ -60,7 +60,7 @@ class Command:
     stdout: Output
     stderr: Output
     on_over: Callable[["Command"], object]
-    """Called once, when it is over, before whoever waits for `over`."""
+    """Called once, when it is over, before whoever waits for `over` goes on."""
     over: "asyncio.Future[None]"
     exit_code: int | None = None
     killed_by: int | None = None
@@ -181,6 +181,7 @@ class Command:
             self._process.close()
         self.stdout.end()
         self.stderr.end()
-        self.on_over(self)
+        # First of all: whoever waits goes on, whatever comes of telling the others.
         if not self.over.done():
             self.over.set_result(None)
+        self.on_over(self)

@@ -17,9 +17,9 @@ from typing import Final
 
 from attrs import define, field
 
-from runtime.errors import LimitError, UnknownIdError
+from runtime.errors import CallerError, LimitError, UnknownIdError
 from runtime.limits import Limits
-from runtime.ports import Identifiers
+from runtime.ports import Identifiers, thread_id
 from runtime.processes import Processes, ProcessSpec, Stream
 from runtime.teardown import TeardownReport
 
@@ -88,6 +88,7 @@ class LocalBash:
     """Those of the jobs that are over, in the order in which that came."""
     _started: int = field(default=0, init=False)
     _is_closed: bool = field(default=False, init=False)
+    _thread: int = field(factory=thread_id, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._spills = SpillFolder(self.limits.spill_file_bytes_max, self.limits.spill_bytes_max)
@@ -290,6 +291,11 @@ class LocalBash:
             )
 
     def _check_open(self) -> None:
+        if thread_id() != self._thread:
+            raise CallerError(
+                "command refused: the call came from another thread than the loop's; "
+                "use loop.call_soon_threadsafe"
+            )
         if self._is_closed:
             raise ExecutorClosedError("the executor was disposed; look the service up again")
 
@@ -308,9 +314,8 @@ class LocalBash:
         )
 
     def _process(self, spec: BashExecSpec) -> ProcessSpec:
-        shell = shutil.which(self.config.program)
-        if shell is None:
-            raise FileNotFoundError(errno.ENOENT, "no such shell", self.config.program)
+        # What cannot be found is refused by the system, whose message says so.
+        shell = shutil.which(self.config.program) or self.config.program
         ambient = os.environ if self.config.environment is None else self.config.environment
         return ProcessSpec(
             arguments=(shell, "-c", spec.command),

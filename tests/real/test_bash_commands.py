@@ -284,7 +284,7 @@ def test_what_the_system_refuses_to_start(mark: str, tmp_path: Path) -> None:
             assert said in bash.executor.read(job.id).stderr.text
 
     async def no_shell(bash: Bash) -> None:
-        with pytest.raises(SpawnError, match="shell 'no-such-shell': no such shell"):
+        with pytest.raises(SpawnError, match="shell 'no-such-shell': No such file or directory"):
             await bash.run("true")
 
     play(mark, body)

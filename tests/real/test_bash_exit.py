@@ -64,3 +64,37 @@ def test_nothing_outlives_the_interpreter(how: str, tmp_path: Path) -> None:
     # The kill was sent before the interpreter was gone; the system may take a moment.
     until(lambda within_s: is_gone(mark, within_s))
     assert list(tmp_path.iterdir()) == []
+
+
+ELSEWHERE = """
+import asyncio, os, signal
+del os.killpg, os.pidfd_open, os.setsid, signal.SIGKILL
+import runtime
+
+async def main():
+    async with runtime.open_runtime() as rt:
+        await rt.context.plugin(runtime.bash_plugin())
+        await rt.context.plugin(runtime.bash_tools_plugin())
+        bash = rt.context.get(runtime.BASH)
+        try:
+            await bash.run(bash.resolve(runtime.BashExecRequest(command="true")))
+        except runtime.SpawnError as error:
+            print(error)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.clause("H-55")
+def test_where_there_are_no_process_groups_everything_else_works() -> None:
+    """The package is imported, the plugins are loaded, and a command is refused with the reason."""
+    ended = subprocess.run(
+        [sys.executable, "-W", "error", "-c", ELSEWHERE],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=WITHIN_S,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "only run on Linux and macOS" in ended.stdout

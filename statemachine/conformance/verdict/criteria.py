@@ -247,22 +247,20 @@ CRITERIA: Final = (
     _row(
         "INV-17",
         "A S",
-        "Ar Sr",
-        "B-37",
+        "Ar:I-08 Sr:I-08 Sr:I-13",
+        "B-37 H-34 H-36 I-08 I-09 I-10 I-11 I-13",
         "a job answers only to its owner's token",
         "A job can be read and killed only with the token of its owner, also around the reload of "
         "its tool; an empty token is an owner, and a job without an owner is open.",
-        later="jobs come with the bash executor",
     ),
     _row(
         "INV-18",
         "A S",
-        "Ar Sr",
-        "A-74",
+        "Ar:I-15 Sr:I-15 Sr:I-16 Sr:I-19",
+        "A-74 H-38 I-15 I-16 I-17 I-19",
         "a finished job is told exactly once",
         "The notice of a finished job reaches the live owner exactly once; only the gap of a "
         "reload can lose it, and it loses nothing else.",
-        later="notices of jobs come with the bash executor",
     ),
     _row(
         "INV-19",

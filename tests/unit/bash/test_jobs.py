@@ -3,6 +3,8 @@
 import errno
 import logging
 import re
+import threading
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from runtime import (
     BashExecRequest,
     BashFinished,
     BashTask,
+    CallerError,
     JobStatus,
     LimitError,
     Limits,
@@ -135,6 +138,21 @@ def test_a_listener_that_raises_keeps_nothing_from_the_others(
     assert "KeyError: 'listener'" in caplog.text
 
 
+@pytest.mark.clause("H-39")
+def test_an_announcement_that_is_refused_keeps_nobody_waiting(scene: Scene) -> None:
+    """Too many announcements inside one another are refused; the job is over all the same."""
+
+    def refuse(_: BashFinished) -> None:
+        raise LimitError("nested too deep")
+
+    bash: Any = scene.bash
+    bash.announce = refuse
+    job, process = scene.start()
+    with pytest.raises(LimitError, match="nested too deep"):
+        process.end()
+    assert scene.wait(scene.bash.finished(job.id)).exit_code == 0
+
+
 @pytest.mark.clause("H-40")
 def test_a_listener_goes_with_its_fiber(scene: Scene) -> None:
     """Whoever was unloaded is told nothing any more."""
@@ -216,6 +234,27 @@ def test_one_command_too_many_is_refused(stage: Stage) -> None:
     running.process.end()
     assert scene.task(job).status is JobStatus.RUNNING
     scene.wait(scene.root.fiber.dispose())
+
+
+@pytest.mark.clause("H-56")
+@pytest.mark.parametrize("verb", ["start", "read", "kill"])
+def test_a_call_from_another_thread_is_refused(scene: Scene, verb: str) -> None:
+    """It says how to come back to the loop; nothing is started or changed."""
+    job, process = scene.start()
+    said: list[str] = []
+
+    def elsewhere() -> None:
+        try:
+            scene.start() if verb == "start" else getattr(scene.bash, verb)(job.id)
+        except CallerError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert len(said) == 1
+    assert "call_soon_threadsafe" in said[0]
+    assert (len(scene.processes.started), process.signals) == (1, [])
 
 
 @pytest.mark.clause("H-54")
