@@ -58,7 +58,8 @@ def describe_sessions(parser: argparse.ArgumentParser) -> None:
     """Tell a parser the commands and their options."""
     commands = parser.add_subparsers(dest="act", required=True, metavar="COMMAND")
     for name, (_, takes, summary) in _COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=f"{summary}.".capitalize())
+        sentence = f"{summary[0].upper()}{summary[1:]}."
+        command = commands.add_parser(name, help=summary, description=sentence)
         if takes == "ID":
             command.add_argument("id", metavar="ID", help="the id of the session")
         if takes == "PATH":

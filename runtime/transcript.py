@@ -17,10 +17,13 @@ __all__ = ["said", "time_of", "transcript"]
 
 _MARGIN: Final = 11
 _ARGUMENTS_MAX: Final = 500
-# Everything that a terminal may obey, but the end of a line and the tab.
+# What a terminal may obey: control characters, and those that turn the direction of writing.
+_TURNS: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _OBEYED: Final = {
-    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"
+    code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    for code in (*range(32), *range(127, 160), *_TURNS)
 }
+_OBEYED_IN_TEXT: Final = {code: each for code, each in _OBEYED.items() if chr(code) not in "\n\t"}
 
 
 def transcript(stored: StoredSession) -> Iterator[str]:
@@ -51,7 +54,7 @@ def time_of(milliseconds: int) -> str:
 
 
 def said(text: str) -> str:
-    """Return a text in which a terminal finds nothing to obey."""
+    """Return a text on one line in which a terminal finds nothing to obey."""
     return text.translate(_OBEYED)
 
 
@@ -146,7 +149,7 @@ def _speech(who: str, content: Sequence[Any]) -> Iterator[str]:
 
 
 def _labelled(label: str, text: str) -> Iterator[str]:
-    first, *others = said(text).split("\n")
+    first, *others = text.translate(_OBEYED_IN_TEXT).split("\n")
     yield f"{said(label):<{_MARGIN - 1}} {first}".rstrip()
     for each in others:
         yield f"{'':<{_MARGIN}}{each}".rstrip()

@@ -69,34 +69,43 @@ class OnDisk:
 
     @property
     def name(self) -> str:
-        """See `Backend`, here and below."""
+        """See `Backend`."""
         return self._inner.name
 
-    def open(self) -> None:  # noqa: D102  # see above
+    def open(self) -> None:
+        """See `Backend`."""
         self._alive().open()
 
-    def acquire(self, session_id: str) -> None:  # noqa: D102  # see above
+    def acquire(self, session_id: str) -> None:
+        """See `Backend`."""
         self._alive().acquire(session_id)
 
-    def release(self, session_id: str) -> None:  # noqa: D102  # see above
+    def release(self, session_id: str) -> None:
+        """See `Backend`."""
         self._alive().release(session_id)
 
-    def read(self, session_id: str) -> StoredSession:  # noqa: D102  # see above
+    def read(self, session_id: str) -> StoredSession:
+        """See `Backend`."""
         return self._alive().read(session_id)
 
-    def begin(self, header: SessionHeader, records: Sequence[Record]) -> None:  # noqa: D102  # see above
+    def begin(self, header: SessionHeader, records: Sequence[Record]) -> None:
+        """See `Backend`."""
         self._alive().begin(header, records)
 
-    def append(self, session_id: str, records: Sequence[Record]) -> None:  # noqa: D102  # see above
+    def append(self, session_id: str, records: Sequence[Record]) -> None:
+        """See `Backend`."""
         self._alive().append(session_id, records)
 
-    def cut(self, session_id: str) -> None:  # noqa: D102  # see above
+    def cut(self, session_id: str) -> None:
+        """See `Backend`."""
         self._alive().cut(session_id)
 
-    def headers(self) -> tuple[StoredHeader, ...]:  # noqa: D102  # see above
+    def headers(self) -> tuple[StoredHeader, ...]:
+        """See `Backend`."""
         return self._alive().headers()
 
-    def close(self) -> None:  # noqa: D102  # see above
+    def close(self) -> None:
+        """See `Backend`."""
         self._inner.close()
 
     def crash(self) -> "OnDisk":

@@ -191,7 +191,7 @@ def test_an_output_without_room_ends_the_chat() -> None:
         )
     assert ended.returncode == 1
     assert ended.stderr.count(b"running\n") == 1
-    assert ended.stderr.endswith(b"runtime: the output was lost: No space left on device\n")
+    assert ended.stderr.endswith(b"runtime demo: the output was lost: No space left on device\n")
 
 
 @pytest.mark.clause("K-16")

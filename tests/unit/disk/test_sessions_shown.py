@@ -8,7 +8,7 @@ from runtime.session.log import SessionHeader, SessionLog
 from runtime.session.places import backend_at
 
 from .conversing import STORES, Run, conversation, tear
-from .recorded import StillClock, contents, recorded, store
+from .recorded import StillClock, contents, recorded, store, turn
 
 # --------------------------------------------------------------------------------------------- list
 
@@ -140,3 +140,20 @@ def test_a_fork_a_directory_and_an_error_are_shown(tmp_path: Path, run: Run) -> 
         "forked from p, with 2 records of it",
     ]
     assert shown[-1] == "--- error: out of order"
+
+
+@pytest.mark.clause("E-71", "E-72")
+def test_nothing_that_was_said_breaks_a_line_or_turns_it(tmp_path: Path, run: Run) -> None:
+    """An id has one line whatever stands in it; a text keeps its lines and nothing else."""
+    header = SessionHeader(id="a\n\tb\u202e", created_ms=1, cwd="/\n")
+    log = SessionLog(header, clock=StillClock())
+    turn(log, 1, text="one\n\ttwo \u202e \u2066\r\x9b\x7f")
+    store(backend_at(tmp_path), header, log.events)
+    _, row = run("list", "--store", tmp_path).out.splitlines()
+    assert row.startswith("a\\x0a\\x09b\\u202e  ")
+    assert row.endswith("  /\\x0a")
+    shown = run("show", header.id, "--store", tmp_path).out.splitlines()
+    assert shown[4:6] == [
+        "user       one",
+        "           \ttwo \\u202e \\u2066\\x0d\\x9b\\x7f 1",
+    ]
