@@ -16,8 +16,8 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from .demo import INTERRUPTED, OUTPUT_LOST, InputError, Screen, demo
 from .model import EchoModel, Model
@@ -36,18 +36,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         return _refuse(chosen.command, "it needs standard input, output and error")
-    # The chat itself shows the failure of a turn; the log keeps what nobody else would say.
-    logging.getLogger("quiesce").setLevel(logging.ERROR)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    match chosen.command:
-        case "sessions":
-            return _sessions(chosen)
-        case "schema":
-            return _schema(chosen)
-        case _:
-            return _demo(chosen)
+    with _only_errors_logged():
+        match chosen.command:
+            case "sessions":
+                return _sessions(chosen)
+            case "schema":
+                return _schema(chosen)
+            case _:
+                return _demo(chosen)
+
+
+@contextmanager
+def _only_errors_logged() -> Iterator[None]:
+    """Log only what nobody else would say: the command itself shows the failure of a turn."""
+    log = logging.getLogger("quiesce")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def _schema(chosen: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ writes.
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from .commands import OUTSIDE_INPUTS, Input
 from .explorer import Exploration
@@ -16,6 +16,11 @@ from .lifecycle import REGIONS, Row
 from .properties import EVENTUALITIES, PROPERTIES, Always, Edge, Eventually, Property, Sometimes
 from .shape import Inbox, Status
 from .windows import WINDOWS, Window
+from .worlds import Row as WorldRow
+from .worlds.connection import TABLE as CONNECTION_TABLE
+from .worlds.connection import connection_claims
+from .worlds.jobs import TABLE as JOB_TABLE
+from .worlds.jobs import job_claims
 
 __all__ = ["GENERATED", "NotACheckoutError", "generated_folder", "pages", "stale", "write"]
 
@@ -49,6 +54,7 @@ def pages(exploration: Exploration, labelled: Labelled) -> dict[str, str]:
         "diagrams.md": _diagrams_page(exploration),
         "what-a-cancel-does.md": _cancel_page(exploration),
         "properties.md": _properties_page(),
+        "worlds.md": _worlds_page(),
     }
 
 
@@ -269,6 +275,49 @@ def _properties_page() -> str:
 def _cells(claim: Property) -> tuple[str, ...]:
     name = f"`{claim.name}`"
     return (name, claim.statement, _words(claim.clauses), claim.invariant or "")
+
+
+# -- The worlds ------------------------------------------------------------------------------------
+
+
+def _worlds_page() -> str:
+    worlds: tuple[tuple[str, Iterable[WorldRow[Any]], Iterable[Property]], ...] = (
+        ("connection", CONNECTION_TABLE, connection_claims(slots=1)),
+        ("job", JOB_TABLE, job_claims(slots=1)),
+    )
+    sections: list[str] = []
+    for name, rows, claims in worlds:
+        sections += _section(
+            f"The {name} world: what can happen", _table(_STEPS, map(_step_cells, rows))
+        )
+        columns = ("kind", "name", "claim", "clauses", "invariant")
+        cells = ((claim.kind.value, *_cells(claim)) for claim in claims)
+        sections += _section(f"The {name} world: what is claimed", _table(columns, cells))
+    return _page(
+        "What surrounds an agent, row by row",
+        "Of the rows of one event the first whose guards all hold answers: it makes its moves, or "
+        "refuses the call. What the outside does nobody promises; everything else happens in the "
+        "end, and no task runs while a stretch stands.",
+        *sections,
+    )
+
+
+_STEPS: Final = ("event", "by", "when", "moves", "refused because", "clauses")
+
+
+def _step_cells(row: WorldRow[Any]) -> tuple[str, ...]:
+    return (
+        row.on.name,
+        row.on.actor.value,
+        _plain((guard.name for guard in row.when), ", "),
+        _plain((move.name for move in row.does), ", "),
+        row.refuses or "",
+        _words(row.clauses),
+    )
+
+
+def _plain(names: Iterable[str], separator: str) -> str:
+    return separator.join(name.strip("_").replace("_", " ") for name in names)
 
 
 # -- Markdown --------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Every world there is, examined."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from typing import TypeVar
 
 from attrs import evolve
 
@@ -8,10 +9,15 @@ from statemachine.explorer import Exploration, Progress, Verdict
 from statemachine.properties import Property
 
 from .check import Examined, examine_world
+from .claims import Eventually
 from .connection import connection_claims, connection_world, false_variants, one_client
 from .driver import check_driver
+from .jobs import false_job_variants, job_claims, job_world
+from .world import World
 
 __all__ = ["examine_worlds"]
+
+S = TypeVar("S", bound=Hashable)
 
 SLOTS = 2
 
@@ -28,20 +34,24 @@ def examine_worlds(
     connection = examine_world(
         connection_world(slots=SLOTS), connection_claims(SLOTS), progress=progress("connection")
     )
-    extra = (check_driver(exploration), _check_premises_about_connections())
-    return (evolve(connection, verdicts=(*connection.verdicts, *extra)),)
+    jobs = examine_world(job_world(slots=SLOTS), job_claims(SLOTS), progress=progress("job"))
+    # Two requests of one client are enough to miss each part, and eight times fewer states.
+    needed = _check_premises(one_client(SLOTS), false_variants(SLOTS), "F-55", "F-56")
+    jobs_needed = _check_premises(job_world(slots=SLOTS), false_job_variants(SLOTS), "H-28", "H-54")
+    return (
+        evolve(connection, verdicts=(*connection.verdicts, check_driver(exploration), needed)),
+        evolve(jobs, verdicts=(*jobs.verdicts, jobs_needed)),
+    )
 
 
-def _check_premises_about_connections() -> Verdict:
+def _check_premises(world: World[S], variants: tuple[Eventually[S], ...], *clauses: str) -> Verdict:
     """Return a verdict on the claims that must be refuted: each lacks a part of its premise."""
     claim = Property(
-        name="every_part_of_every_premise_about_connections_is_needed",
-        clauses=("F-55", "F-56"),
+        name=f"every_part_of_every_premise_of_the_{world.name}_world_is_needed",
+        clauses=clauses,
         statement="What must come does not come when one part of its premise is left out.",
     )
-    # Two requests of one client are enough, and eight times fewer states.
-    variants = false_variants(SLOTS)
-    judged = examine_world(one_client(SLOTS), variants).verdicts[1:]
+    judged = examine_world(world, variants).verdicts[1:]
     holding = [verdict.name for verdict in judged if verdict.holds]
     why = f"these hold all the same: {'; '.join(holding)}" if holding else None
     return Verdict(claim=claim, holds=not holding, explored=len(judged), why=why)

@@ -72,31 +72,31 @@ class OnDisk:
         """See `Backend`, here and below."""
         return self._inner.name
 
-    def open(self) -> None:  # noqa: D102 - see above
+    def open(self) -> None:  # noqa: D102  # see above
         self._alive().open()
 
-    def acquire(self, session_id: str) -> None:  # noqa: D102 - see above
+    def acquire(self, session_id: str) -> None:  # noqa: D102  # see above
         self._alive().acquire(session_id)
 
-    def release(self, session_id: str) -> None:  # noqa: D102 - see above
+    def release(self, session_id: str) -> None:  # noqa: D102  # see above
         self._alive().release(session_id)
 
-    def read(self, session_id: str) -> StoredSession:  # noqa: D102 - see above
+    def read(self, session_id: str) -> StoredSession:  # noqa: D102  # see above
         return self._alive().read(session_id)
 
-    def begin(self, header: SessionHeader, records: Sequence[Record]) -> None:  # noqa: D102 - see above
+    def begin(self, header: SessionHeader, records: Sequence[Record]) -> None:  # noqa: D102  # see above
         self._alive().begin(header, records)
 
-    def append(self, session_id: str, records: Sequence[Record]) -> None:  # noqa: D102 - see above
+    def append(self, session_id: str, records: Sequence[Record]) -> None:  # noqa: D102  # see above
         self._alive().append(session_id, records)
 
-    def cut(self, session_id: str) -> None:  # noqa: D102 - see above
+    def cut(self, session_id: str) -> None:  # noqa: D102  # see above
         self._alive().cut(session_id)
 
-    def headers(self) -> tuple[StoredHeader, ...]:  # noqa: D102 - see above
+    def headers(self) -> tuple[StoredHeader, ...]:  # noqa: D102  # see above
         return self._alive().headers()
 
-    def close(self) -> None:  # noqa: D102 - see above
+    def close(self) -> None:  # noqa: D102  # see above
         self._inner.close()
 
     def crash(self) -> "OnDisk":

@@ -6,7 +6,7 @@ between any two callbacks. Three things are promised all the same: what is store
 every stored session can be resumed, and once the disk works again nothing is missing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from types import NoneType
 from typing import TYPE_CHECKING, Final
@@ -22,7 +22,12 @@ from runtime import (
     LifecycleError,
     MemoryBackend,
     Record,
+    SessionBusyError,
+    SessionHeader,
 )
+from runtime.session.journal import Build, Journal
+from runtime.session.log import SessionLog
+from runtime.writer import Loading, Writer
 from tests.unit.stored import StoredScene, keeper
 
 if TYPE_CHECKING:
@@ -45,6 +50,7 @@ _ACTS: Final = st.tuples(
             "reload the driver",
             "crash",
             "disk error",
+            "disk late",
             "disk late",
             "model",
         )
@@ -88,8 +94,10 @@ class Program:
             self._look(scene)
         self._come_to_rest(scene)
         for task in resuming:
-            assert task.done()
-            assert task.cancelled() or isinstance(task.exception(), LifecycleError | NoneType)
+            error = None if task.cancelled() else task.exception()
+            assert isinstance(error, LifecycleError | NoneType)
+            # There is no other process that could write.
+            assert not isinstance(error, SessionBusyError)
         return True
 
     def _act(
@@ -135,6 +143,7 @@ class Program:
         self._look(scene)
         for agent in scene.rt.agents.list():
             # A fresh session of an id that is stored is refused, and works in memory.
+            assert agent.id in self.stored
             if self.backend.disk.headers[agent.id] == agent.session.header:
                 assert self.stored[agent.id] == list(agent.session.events)
 
@@ -185,3 +194,78 @@ def _use(scene: StoredScene, which: str, verb: str) -> None:
 def test_whatever_happens_what_is_stored_goes_on(acts: list[Act]) -> None:
     """It only grows, nothing is missing at rest, and everything can be resumed."""
     Program().run(acts)
+
+
+# -- Planted faults --------------------------------------------------------------------------------
+
+
+def _write_but_the_last(
+    journal: Journal, header: SessionHeader, records: Sequence[Record], stored: int
+) -> int:
+    journal.backend.append(header.id, records[:-1])
+    return stored + len(records)
+
+
+def _keep_the_lease(_: Journal) -> None:
+    """Give nothing back."""
+
+
+def _trust_the_cursor(writer: Writer, task: "Task[int]") -> None:
+    writer._attempt = None  # noqa: SLF001  # a fault inside
+    if not task.cancelled() and task.exception() is None:
+        writer._stored, writer._is_new = task.result(), False  # noqa: SLF001  # a fault inside
+
+
+def _load_without_repair(journal: Journal, build: Build) -> SessionLog:
+    journal.backend.acquire(journal.session_id)
+    journal.is_leased = True
+    stored = journal.backend.read(journal.session_id)
+    return build(stored.header, stored.records)
+
+
+_OPEN: Final[list[Act]] = [("tick", 9), ("disk ok", 9)] * 6
+_STORED: Final[list[Act]] = [("create", 0), ("inject", 0), *_OPEN]
+_GONE: Final[list[Act]] = [*_STORED, ("dispose", 0), *_OPEN]
+
+FAULTS: Final[dict[str, tuple[type, str, object, list[Act]]]] = {
+    "the last record of a batch is lost": (
+        Journal,
+        "write",
+        _write_but_the_last,
+        _STORED,
+    ),
+    "a lease is never given back": (
+        Journal,
+        "release",
+        _keep_the_lease,
+        [*_GONE, ("resume", 0)],
+    ),
+    "a write that failed is believed not to have happened": (
+        Writer,
+        "_ended",
+        _trust_the_cursor,
+        [("create", 0), ("inject", 0), ("tick", 9), ("disk late", 9)],
+    ),
+    "what a crash left open stays open": (
+        Journal,
+        "load",
+        _load_without_repair,
+        [("create", 0), ("send", 0), *_OPEN, ("crash", 0)],
+    ),
+    "a load that is given up keeps its lease": (
+        Loading,
+        "give_up",
+        lambda *_: None,
+        [*_GONE, ("resume", 0), ("tick", 9), ("give up", 9), *_OPEN, ("resume", 0)],
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a program that finds nothing without it."""
+    where, name, broken, acts = FAULTS[fault]
+    Program().run(acts)
+    monkeypatch.setattr(where, name, broken)
+    with pytest.raises(AssertionError):
+        Program().run(acts)

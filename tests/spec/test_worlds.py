@@ -32,6 +32,7 @@ from statemachine.worlds.connection import (
     false_variants,
     one_client,
 )
+from statemachine.worlds.jobs import false_job_variants, job_claims, job_world
 from tests.mutants.planting import remove, rows
 
 # A changed number is a changed world, and the commit that changes it says why.
@@ -78,6 +79,25 @@ def test_no_part_of_a_premise_about_connections_can_be_left_out() -> None:
     """Without any one promise something never comes."""
     verdicts = examine_world(one_client(slots=2), false_variants(slots=2)).verdicts[1:]
     assert len(verdicts) == 28
+    assert [verdict.name for verdict in verdicts if verdict.holds] == []
+
+
+# -- Jobs ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.clause("H-34", "H-41", "H-54", "I-08", "I-13", "I-15", "I-19", "I-31", "I-32")
+def test_every_claim_about_jobs_holds() -> None:
+    """Whatever is reloaded, disposed, resumed and ended, jobs answer and are told as promised."""
+    jobs = examine_world(job_world(), job_claims(slots=2))
+    assert [str(verdict.why) for verdict in jobs.verdicts if not verdict.holds] == []
+    assert all(verdict.explored for verdict in jobs.verdicts)
+    assert (jobs.states, jobs.steps) == (2752, 14151)
+
+
+def test_no_part_of_a_premise_about_jobs_can_be_left_out() -> None:
+    """Without any one promise something never comes."""
+    verdicts = examine_world(job_world(), false_job_variants(slots=2)).verdicts[1:]
+    assert len(verdicts) == 5
     assert [verdict.name for verdict in verdicts if verdict.holds] == []
 
 

@@ -1,4 +1,7 @@
-"""Files for output that is too much for the memory."""
+"""Files for output that is too much for the memory.
+
+Their bounds are `Limits.spill_file_bytes_max` and `Limits.spill_bytes_max`.
+"""
 
 import errno
 import gc

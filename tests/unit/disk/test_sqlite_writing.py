@@ -162,7 +162,7 @@ class Overtaken(sqlite3.Connection):
 
     waiting: ClassVar[list[Callable[[], object]]] = []
 
-    def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:  # noqa: ANN401 - passed on
+    def execute(self, sql: str, *parameters: Any) -> sqlite3.Cursor:  # noqa: ANN401  # passed on
         """Execute, behind somebody else."""
         if sql.startswith("PRAGMA journal_mode"):
             while self.waiting:
