@@ -87,7 +87,8 @@ def _demo(chosen: argparse.Namespace) -> int:
     screen = Screen(sys.stdout, sys.stderr, is_dim)
     prompt = "> " if sys.stdin.isatty() else ""
     try:
-        status = asyncio.run(demo(chosen.model, sys.stdin.fileno(), screen, prompt=prompt))
+        source, has_bash = sys.stdin.fileno(), chosen.tools == "bash"
+        status = asyncio.run(demo(chosen.model, source, screen, prompt=prompt, has_bash=has_bash))
     except InputError as error:
         return _refuse(chosen.command, str(error))
     except KeyboardInterrupt:
@@ -121,6 +122,12 @@ def _parser() -> argparse.ArgumentParser:
         help="what answers: `echo` repeats the line; `scripted:FILE` reads its answers from a file "
         'with one JSON object a line, such as {"when": "^hi", "chunks": ["good ", "day"]}; the '
         "first one whose pattern is found in the line answers (default: echo)",
+    )
+    talk.add_argument(
+        "--tools",
+        choices=["bash"],
+        help="what the model may use: `bash` runs commands on this machine. Then a line `/reload` "
+        "reloads the tools, and `/session NAME` goes on in another session",
     )
     describe_sessions(
         commands.add_parser(

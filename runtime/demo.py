@@ -8,7 +8,7 @@ import asyncio
 import os
 import signal
 import stat
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final, TextIO
 
 from attrs import define, field
@@ -26,12 +26,23 @@ from .announcements import (
 )
 from .application import ConfiguredAgent
 from .assembly import Runtime, open_runtime
+from .bash import bash_plugin, bash_tools_plugin
 from .containment import render_error
+from .context import Fiber
 from .errors import CallerError, LifecycleError
 from .model import Model
 from .ports import yield_once
 
-__all__ = ["INTERRUPTED", "OUTPUT_LOST", "Chat", "InputError", "Lines", "Screen", "demo"]
+__all__ = [
+    "INTERRUPTED",
+    "OUTPUT_LOST",
+    "Chat",
+    "InputError",
+    "Lines",
+    "Screen",
+    "Workbench",
+    "demo",
+]
 
 INTERRUPTED: Final = 130
 """The exit status of a program that Ctrl-C ended."""
@@ -184,6 +195,8 @@ class Chat:
     _prompt: str = ""
     status: int = field(init=False, default=0)
     """The exit status that the conversation has earned."""
+    obey: Callable[[str, Agent], Awaitable[Agent]] | None = field(init=False, default=None)
+    """Given a line that begins with a slash, returns whom the next lines are for."""
     _is_in_turn: bool = field(init=False, default=False)
     _is_cancelled: bool = field(init=False, default=False)
 
@@ -201,7 +214,9 @@ class Chat:
             InputError: the input cannot be read.
         """
         while (line := await self._next_line()) is not None:
-            if line.strip():
+            if self.obey is not None and line.startswith("/"):
+                self._agent = await self.obey(line, self._agent)
+            elif line.strip():
                 await self._take_turn(line)
 
     def interrupt(self) -> None:
@@ -252,11 +267,57 @@ class Chat:
                     self._screen.say(chunk["text"])
             case "step/end":
                 self._screen.end_line()
+            case "tool/call" if self.obey is not None:
+                self._screen.note(f"calls {notice.record.data['name']}")
+            case "tool/result" | "context/message" if self.obey is not None:
+                for block in notice.record.data["content"]:
+                    self._screen.note(f"| {block.get('text', '').replace(chr(10), chr(10) + '| ')}")
             case _:
                 pass
 
 
-async def demo(model: Model, source: int, screen: Screen, *, prompt: str = "") -> int:
+@define(eq=False)
+class Workbench:
+    """A chat in which commands can be run: its tools can be reloaded, its session changed."""
+
+    _rt: Runtime
+    _screen: Screen
+    _tools: Fiber = field(init=False)
+
+    async def set_up(self, chat: Chat) -> None:
+        """Load the executor and its tools, and listen to lines that begin with a slash."""
+        # The sessions of a demo end with it, so an id that comes again names nobody's job; and a
+        # script can say it.
+        await self._rt.context.plugin(bash_plugin(identifiers=_Same()))
+        self._tools = self._rt.context.plugin(bash_tools_plugin())
+        await self._tools
+        chat.obey = self._obey
+
+    async def _obey(self, line: str, agent: Agent) -> Agent:
+        match line.split():
+            case ["/reload"]:
+                await self._tools.restart()
+                self._screen.note("the tools were reloaded")
+            case ["/session", name]:
+                agents = self._rt.agents
+                agent = agents.get(name) or agents.create(agent_id=name).agent
+                self._screen.note(f"session {name}")
+            case _:
+                self._screen.note("error: the commands are /reload and /session NAME")
+        return agent
+
+
+class _Same:
+    """Names that are the same in every run."""
+
+    def new_id(self) -> str:
+        """Return the only one."""
+        return _AGENT
+
+
+async def demo(
+    model: Model, source: int, screen: Screen, *, prompt: str = "", has_bash: bool = False
+) -> int:
     """Chat until the input ends; return the exit status.
 
     Args:
@@ -264,6 +325,7 @@ async def demo(model: Model, source: int, screen: Screen, *, prompt: str = "") -
         source: the file descriptor that the lines come from.
         screen: where the answers go.
         prompt: shown before each line, for somebody who types.
+        has_bash: whether the model may run commands.
 
     Raises:
         InputError: the input cannot be read.
@@ -277,6 +339,8 @@ async def demo(model: Model, source: int, screen: Screen, *, prompt: str = "") -
         assert agent is not None, "what is configured exists from the beginning"
         chat = Chat(agent, Lines(source), screen, prompt)
         chat.listen(rt)
+        if has_bash:
+            await Workbench(rt, screen).set_up(chat)
         screen.on_loss = lambda: chat.leave(OUTPUT_LOST)
         # It stays until the loop is closed: an impatient Ctrl-C must not break into the teardown.
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, chat.interrupt)
