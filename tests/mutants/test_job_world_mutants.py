@@ -76,7 +76,7 @@ def _told_again(state: State, _: int) -> State:
     return state._replace(jobs=tuple(jobs))
 
 
-def _mutant(  # noqa: PLR0913, PLR0917 - the columns of a list
+def _mutant(  # noqa: PLR0913, PLR0917  # the columns of a list
     name: str,
     fault: str,
     invariant: str,
