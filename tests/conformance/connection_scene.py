@@ -80,15 +80,20 @@ class Scene:
     """A runtime, a client and a program."""
 
     def __init__(
-        self, act_inside: Callable[["Scene", str], None] = lambda _scene, _point: None
+        self,
+        act_inside: Callable[["Scene", str], None] = lambda _scene, _point: None,
+        stage: Stage | None = None,
     ) -> None:
         """Open a runtime whose store holds the session `s`.
 
         Args:
             act_inside: called inside the listeners `session` and `agent`, when either is new.
+            stage: where; omitted, on a stage of its own, which is entered and left.
         """
-        self.stage = Stage()
-        self.stage.__enter__()
+        self._is_guest = stage is not None
+        self.stage = Stage() if stage is None else stage
+        if not self._is_guest:
+            self.stage.__enter__()
         self.requests: list[Request] = []
         self.story: list[str] = []
         self.judged = 0
@@ -387,4 +392,5 @@ class Scene:
         try:
             self.stage.complete(self._opening.__aexit__(None, None, None), "close")
         finally:
-            self.stage.__exit__(None, None, None)
+            if not self._is_guest:
+                self.stage.__exit__(None, None, None)

@@ -10,9 +10,10 @@ import pytest
 from runtime.roster import Roster
 from runtime.session.log import SessionLog
 from runtime.session.store import Sessions
+from statemachine.conformance.stage.schedules import Actor, Scenario, SearchResult, search
 from statemachine.conformance.verdict.parts import merge_parts
 from statemachine.worlds import Call, DisagreementError, Seen, follows
-from statemachine.worlds.connection import Asked, Caller, connection_follower, view_of
+from statemachine.worlds.connection import Asked, Caller, Connection, connection_follower, view_of
 from statemachine.worlds.connection import table as t
 from tests.conformance.connection_scene import Scene
 from tests.conformance.connection_suite import Count, connection_suite
@@ -140,6 +141,85 @@ def run(race: Callable[[Scene], None]) -> None:
 def test_a_directed_race_follows_the_world(race: Callable[[Scene], None]) -> None:
     """Without a fault there is nothing to tell."""
     run(race)
+
+
+# -- The same races under every schedule that is nearly first in, first out ------------------------
+
+
+def end_one(scene: Scene) -> None:
+    """Let whoever holds the first live agent end it."""
+    for request in scene.requests:
+        if request.is_live and not request.is_over:
+            is_client = request.asked.caller is Caller.CONNECTION
+            if not is_client or scene.state is Connection.OPEN:
+                (scene.close if is_client else scene.dispose)(request)
+                return
+
+
+def give_one_up(scene: Scene) -> None:
+    """Cancel whoever waits for the first load that is not answered."""
+    for request in scene.requests:
+        if not request.is_answered and request.handle is None:
+            scene.give_up(request)
+            return
+
+
+def load_it(scene: Scene) -> None:
+    """Let the client load the stored session."""
+    scene.load(CLIENT)
+
+
+def load_other(scene: Scene) -> None:
+    """Let the program load the stored session."""
+    scene.load(OTHER)
+
+
+def create_namesake(scene: Scene) -> None:
+    """Let the program make an agent of the same id."""
+    scene.create(NAMESAKE)
+
+
+Acts = tuple[Callable[[Scene], None], ...]
+SCRIPTS: Final[dict[str, tuple[Acts, ...]]] = {
+    "load-and-go": ((load_it,), (Scene.disconnect,)),
+    "load-and-unload-owner": ((load_it,), (Scene.unload_owner,)),
+    "load-and-unload-driver": ((load_it,), (Scene.unload_provider,)),
+    "two-loads": ((load_it,), (load_other,)),
+    "load-and-namesake": ((load_it,), (create_namesake, end_one)),
+    "close-and-load-again": ((load_it, end_one), (load_it,)),
+    "close-and-go": ((load_it, end_one), (Scene.disconnect,)),
+    "give-up-and-load-again": ((load_it, give_one_up), (load_other,)),
+    "dispose-and-unload-driver": ((load_other, end_one), (Scene.unload_provider,)),
+}
+
+
+def close_down(scene: Scene) -> None:
+    """Judge the rest, and leave nothing."""
+    try:
+        scene.finish()
+    finally:
+        scene.shut()
+
+
+def searched(name: str, deviations: int) -> SearchResult:
+    """Search the schedules of one script."""
+    actors = tuple(
+        Actor(name=f"actor {number}", actions=acts) for number, acts in enumerate(SCRIPTS[name])
+    )
+    scenario = Scenario(
+        name=name, actors=actors, setup=lambda stage: Scene(stage=stage), check=close_down,
+        after_each=Scene.judge,
+    )  # fmt: skip
+    return search(scenario, deviations=deviations)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_race_follows_the_world_under_every_near_schedule(name: str) -> None:
+    """With at most two deviations from first in, first out, and the search is complete."""
+    result = searched(name, 2)
+    assert result.failure is None, f"{result.failure.text}\n{result.failure.story}"
+    assert result.complete
+    assert result.runs_by_deviations[2] > result.runs_by_deviations[1] > 1
 
 
 def _nothing(*_: object) -> None:
