@@ -69,7 +69,8 @@ class Seen:
 
     type: str
     """`turn/start`, `user/message`, `steering/message`, `context/message`, `step/start`,
-    `assistant/message`, `step/end`, `turn/end`, ...; others are ignored."""
+    `assistant/message`, `tool/call`, `tool/result`, `step/end`, `turn/end`; others are ignored,
+    and so has to be what is recorded as if it were a message and was never given as one."""
     turn: int
     text: str
     """The text of a message; of a `turn/end`, the ending, and a colon, a blank and the reason
@@ -177,8 +178,9 @@ class Listens(Protocol):
 class Intercepts(Protocol):
     """What `INTERCEPT` adds.
 
-    The seams are `SEAMS`. The gates have the names of the seams and an outcome `ok`, which changes nothing; others are `error`, and where it can be said
-    `block`, `deny`, `ask`, `reject`, `stop` and `continue`.
+    The seams are `SEAMS`. The gates have the names of the seams and an outcome `ok`, which changes
+    nothing; others are `error`, and where it can be said `block`, `deny`, `ask`, `reject`, `stop`
+    and `continue`.
     """
 
     def intercept(self, seam: str, call: Callable[[str], None] | None = None) -> None:
