@@ -23,6 +23,7 @@ __all__ = ["ask", "ask_or", "beside", "is_stopped", "moment", "where"]
 
 P = TypeVar("P")
 R = TypeVar("R")
+Body = Callable[[], Coroutine[Any, Any, object]]
 
 
 def is_stopped(core: Core) -> bool:
@@ -48,9 +49,7 @@ def moment(core: Core) -> Moment:
     return Moment(**where(core))
 
 
-async def beside(
-    core: Core, body: Coroutine[Any, Any, object], what: str, grace: Grace | None = None
-) -> None:
+async def beside(core: Core, body: Body, what: str, grace: Grace | None = None) -> None:
     """Run a body that may ignore its cancellation, and leave it behind when its grace is over.
 
     Args:
@@ -65,7 +64,7 @@ async def beside(
     Clauses: B-117 B-118 B-119 B-125 B-134
     """
     patience = WINDOWS[core.shape.window].patience or Patience.GRACE
-    child = core.child(_unless_stopped(core, body) if grace is None else body)
+    child = core.child(_unless_stopped(core, body) if grace is None else body())
     try:
         await run_beside(child, grace or core.turn.grace, patience, core.cancellations)
     finally:
@@ -73,12 +72,11 @@ async def beside(
             core.leave_behind(child, what)
 
 
-async def _unless_stopped(core: Core, body: Coroutine[Any, Any, object]) -> None:
+async def _unless_stopped(core: Core, body: Body) -> None:
     # A stop may come when the task has been made and has not run.
     if is_stopped(core):
-        body.close()
         raise CutError
-    await body
+    await body()
 
 
 async def ask(
@@ -109,7 +107,7 @@ async def ask(
     async def collect() -> None:
         answers.append(await core.bus.waterfall(seam, argument, body))
 
-    await beside(core, collect(), f"the interceptors of {seam.name}")
+    await beside(core, collect, f"the interceptors of {seam.name}")
     answer = answers[0]
     if not isinstance(answer, expected):
         kinds = ", ".join(each.__name__ for each in expected)

@@ -135,7 +135,7 @@ async def _put_to(core: Core, use: ToolUse, question: Ask) -> ToolVerdict:
         answer: bool | None = await core.bus.serial(TOOL_PERMISSION, request)
         answers.append(answer)
 
-    await beside(core, collect(), f"the interceptors of {TOOL_PERMISSION.name}")
+    await beside(core, collect, f"the interceptors of {TOOL_PERMISSION.name}")
     if answers[0] is True:
         return Permit()
     why = "nobody here can permit it" if answers[0] is None else "permission was refused"
@@ -172,7 +172,7 @@ async def _run(core: Core, tool: Tool, use: ToolUse) -> Input:
     if tool.cooperative:
         error = await _own_failure(run_cooperative(enter(), core.turn.authority))
     else:
-        error = await _own_failure(beside(core, enter(), f"the tool {use.name}"))
+        error = await _own_failure(beside(core, enter, f"the tool {use.name}"))
     return await _judge(core, use, results[0] if error is None else failed_result(error))
 
 

@@ -1,5 +1,7 @@
 """The answer of a model: asked once, recorded piece by piece, given up when the turn is to stop."""
 
+from functools import partial
+
 from statemachine import Input
 
 from .abort import run_cooperative
@@ -21,11 +23,10 @@ async def answer(core: Core) -> Input:
     Clauses: B-17 B-18 B-19 B-20 B-21 B-59
     """
     turn = core.turn
-    body = _consume(core)
     if is_cooperative(turn.model):
-        await run_cooperative(body, turn.authority)
+        await run_cooperative(_consume(core), turn.authority)
     else:
-        await beside(core, body, "the model's stream")
+        await beside(core, partial(_consume, core), "the model's stream")
     # A stop that the stream did not notice is noticed by the machine: the reply is not recorded.
     turn.reply = reply = assemble(turn.chunks)
     finish = reply.finish

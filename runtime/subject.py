@@ -305,7 +305,8 @@ def _seen(record: Record) -> Seen:
     elif record.type == "turn/end":
         reason = data.get("reason")
         text = data["ending"] if reason is None else f"{data['ending']}: {reason}"
-    return Seen(record.type, data["turn"], text)
+    is_reason = record.type == "steering/message" and "message_id" not in data
+    return Seen("continuation" if is_reason else record.type, data["turn"], text)
 
 
 def make_subject() -> RuntimeSubject:

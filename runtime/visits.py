@@ -7,6 +7,7 @@ driver's cycle asks it. What has to be said of a stop is only this: nobody is as
 """
 
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, Final
 
 from statemachine import Input, Window
@@ -168,7 +169,7 @@ def pre_step(core: Core) -> Outcome:
 
 
 async def _prepare(core: Core) -> Input:
-    asked = core.bus.serial(STEP_PREPARE, moment(core))
+    asked = partial(core.bus.serial, STEP_PREPARE, moment(core))
     await beside(core, asked, f"the interceptors of {STEP_PREPARE.name}")
     return Input.DONE
 
@@ -328,7 +329,7 @@ async def _let_others_run(core: Core) -> Input:
 
 
 async def _flush(core: Core, grace: Grace) -> Input:
-    await beside(core, core.flush(), "the session's flush", grace=grace)
+    await beside(core, core.flush, "the session's flush", grace=grace)
     return Input.DONE
 
 

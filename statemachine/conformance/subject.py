@@ -69,7 +69,8 @@ class Seen:
 
     type: str
     """`turn/start`, `user/message`, `steering/message`, `context/message`, `step/start`,
-    `assistant/message`, `step/end`, `turn/end`, ...; others are ignored."""
+    `assistant/message`, `tool/call`, `tool/result`, `step/end`, `turn/end`; others are ignored,
+    and so has to be what is recorded as if it were a message and was never given as one."""
     turn: int
     text: str
     """The text of a message; of a `turn/end`, the ending, and a colon, a blank and the reason

@@ -3,10 +3,13 @@
 from statemachine.conformance.suite.examination import Examination
 
 __all__ = [
+    "blocked_prompt",
+    "broken_prompt",
     "cancelled_again_in_silence",
     "cancelled_in_silence",
     "cancelled_twice",
     "cancelled_while_streaming",
+    "continued_although_stopped",
     "disposed_before_the_stream",
     "disposed_in_the_flush",
     "disposed_while_streaming",
@@ -21,6 +24,10 @@ __all__ = [
     "sent_inside_idle",
     "steered",
     "steered_after_cancel",
+    "stopped_before_the_body",
+    "stopped_between_prompts",
+    "tool_called",
+    "tool_cut",
     "two_agents",
     "two_prompts",
     "waited_for_in_silence",
@@ -193,6 +200,90 @@ def same_id(play: Examination) -> None:
     """Make a second agent under the id of the first."""
     play.create("a", "s1")
     play.create("a", "s2")
+    play.finish()
+
+
+# -- Interceptors and tools ------------------------------------------------------------------------
+
+
+def stopped_between_prompts(play: Examination) -> None:
+    """Cancel while an interceptor is asked about the first of two prompts."""
+    play.create()
+    play.intercept("prompt/submit")
+    play.send()
+    play.send()
+    play.run_until_quiet()
+    play.cancel()
+    play.finish()
+
+
+def blocked_prompt(play: Examination) -> None:
+    """Block a prompt."""
+    play.create()
+    play.intercept("prompt/submit")
+    play.send()
+    play.run_until_quiet()
+    play.answer("block")
+    play.finish()
+
+
+def broken_prompt(play: Examination) -> None:
+    """Let an interceptor fail about the first of two prompts."""
+    play.create()
+    play.intercept("prompt/submit")
+    play.send()
+    play.send()
+    play.run_until_quiet()
+    play.answer("error")
+    play.finish()
+
+
+def tool_called(play: Examination) -> None:
+    """Let the model call a tool, and the tool answer."""
+    play.create()
+    play.intercept("tool/body")
+    play.send()
+    play.run_until_quiet()
+    play.answer("call")
+    play.finish()
+
+
+def stopped_before_the_body(play: Examination) -> None:
+    """Cancel when the task of a tool's body has been made and has not run."""
+    play.create()
+    play.intercept("tool/body")
+    play.send()
+    play.run_until_quiet()
+    play.answer("call")
+    play.open_gate(0)
+    while not play.ledgers["a"].called:
+        play.tick()
+    play.cancel()
+    play.finish()
+
+
+def tool_cut(play: Examination) -> None:
+    """Cancel while a tool is at work, which does not end in time."""
+    play.create()
+    play.intercept("tool/body")
+    play.send()
+    play.run_until_quiet()
+    play.answer("call")
+    play.answer()
+    play.cancel()
+    play.silence()
+    play.finish()
+
+
+def continued_although_stopped(play: Examination) -> None:
+    """Cancel while an interceptor is asked for another step, which it then wants."""
+    play.create()
+    play.intercept("turn/continue")
+    play.send()
+    play.run_until_quiet()
+    play.answer()
+    play.cancel()
+    play.answer("continue")
     play.finish()
 
 

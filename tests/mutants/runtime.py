@@ -249,6 +249,36 @@ RUNTIME_MUTANTS = (
         fault.taking_any_id(), program.same_id, "teardown",
     ),
     _mutant(
+        "body-entered-although-stopped", "a tool is entered in a stopped turn", "INV-05",
+        fault.enter_although_stopped(), program.stopped_before_the_body, "seams",
+    ),
+    _mutant(
+        "asked-after-the-stop", "what is left of a stopped batch is asked about", "INV-05",
+        fault.ask_about_every_prompt(), program.stopped_between_prompts, "seams",
+    ),
+    _mutant(
+        "call-unanswered", "a step closes over a call without a result", "INV-06",
+        fault.leave_calls_unanswered(), program.tool_cut, "seams",
+    ),
+    _mutant(
+        "call-answered-twice", "a call gets its result twice", "INV-06",
+        fault.answer_calls_twice(), program.tool_called, "seams",
+    ),
+    _mutant(
+        "overruled-reason-runs", "the reason of an overruled vote becomes a message", "INV-21",
+        fault.visiting(Window.CLOSING, fault.run_the_overruled_reason),
+        program.continued_although_stopped, "seams",
+    ),
+    _mutant(
+        "blocked-and-discarded", "a blocked prompt is discarded as well", "INV-21",
+        fault.discard_what_is_blocked(), program.blocked_prompt, "seams",
+    ),
+    _mutant(
+        "lost-behind-a-broken-one", "what lies behind a prompt that broke is forgotten", "INV-21",
+        fault.visiting(Window.PROMPTS, fault.lose_what_lies_behind),
+        program.broken_prompt, "seams",
+    ),
+    _mutant(
         "flush-skipped", "nobody waits for the flush of a turn", "B-86",
         fault.visiting(Window.FLUSH, fault.skip_the_flush), program.two_prompts,
     ),
