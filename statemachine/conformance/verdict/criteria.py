@@ -208,12 +208,11 @@ CRITERIA: Final = (
     _row(
         "INV-13",
         "A",
-        "Ar",
-        "B-44 D-51 F-15",
+        "Ar:E-38 Ar:E-39 Ar:E-40",
+        "B-44 D-51 E-38 E-39 E-40 E-41 F-15",
         "closing records are on disk when dispose resolves",
         "When a dispose has resolved, the closing records of its turn are on disk, or its report "
         "says that they are not.",
-        later="a disk comes with sessions that survive the process",
     ),
     _row(
         "INV-14",
