@@ -151,6 +151,28 @@ def inject_and_return(_: object, use: ToolUse) -> str:
 CALLED: Final = "running TS UM(A) SS CH AM FLUSH TC"
 GOES_ON: Final = f"SE {STEP}"
 
+
+def calling(
+    name: str, point: Point, closing: str, before: str = CALLED, *, answer: str = "body TR(done)"
+) -> Place:
+    """Return a place behind the record of a call; `answer` is what comes of the call."""
+    return Place(
+        name=name,
+        point=point,
+        before=before,
+        told="abort",
+        closing=closing,
+        rest=f"{answer} {GOES_ON}",
+        steered=f"{answer} SM(S) {GOES_ON}",
+        injected=f"{answer} CM(c) {GOES_ON}",
+    )
+
+
+def running(name: str, point: Point, closing: str) -> Place:
+    """Return a place behind the beginning of a tool's body."""
+    return calling(name, point, closing, f"{CALLED} body", answer="TR(done)")
+
+
 PLACES: Final = (
     Place(
         name="prompt submitted",
@@ -208,85 +230,20 @@ PLACES: Final = (
         steered=f"AM FLUSH TC body TR(done) SM(S) {GOES_ON}",
         injected=f"CM(c) AM FLUSH TC body TR(done) {GOES_ON}",
     ),
-    Place(
-        name="before a tool",
-        point=asked(seams.TOOL_BEFORE, CALL),
-        before=CALLED,
-        told="abort",
-        closing="TR(not-started) SE",  # B-24 B-125
-        rest=f"body TR(done) {GOES_ON}",
-        steered=f"body TR(done) SM(S) {GOES_ON}",
-        injected=f"body TR(done) CM(c) {GOES_ON}",
-    ),
-    Place(
-        name="permission question",
-        point=asked(seams.TOOL_PERMISSION, CALL),
-        before=CALLED,
-        told="abort",
-        closing="TR(not-started) SE",
-        rest=f"body TR(done) {GOES_ON}",
-        steered=f"body TR(done) SM(S) {GOES_ON}",
-        injected=f"body TR(done) CM(c) {GOES_ON}",
-    ),
-    Place(
-        name="after a denied call",
-        point=denied,
-        before=CALLED,
-        told="abort",
-        closing="TR(denied) SE",  # It was denied before the stop, and that is known.
-        rest=f"TR(denied) {GOES_ON}",
-        steered=f"TR(denied) SM(S) {GOES_ON}",
-        injected=f"TR(denied) CM(c) {GOES_ON}",
-    ),
-    Place(
-        name="tool body",
-        point=in_body(cooperative=False),
-        before=f"{CALLED} body",
-        told="abort",
-        closing="TR(done) SE",  # K-13
-        rest=f"TR(done) {GOES_ON}",
-        steered=f"TR(done) SM(S) {GOES_ON}",
-        injected=f"TR(done) CM(c) {GOES_ON}",
-    ),
-    Place(
-        name="cooperative tool body",
-        point=in_body(cooperative=True),
-        before=f"{CALLED} body",
-        told="abort",
-        closing="TR(unknown) SE",  # B-108
-        rest=f"TR(done) {GOES_ON}",
-        steered=f"TR(done) SM(S) {GOES_ON}",
-        injected=f"TR(done) CM(c) {GOES_ON}",
-    ),
-    Place(
-        name="after a tool",
-        point=asked(seams.TOOL_AFTER, CALL),
-        before=f"{CALLED} body",
-        told="abort",
-        closing="TR(done) SE",
-        rest=f"TR(done) {GOES_ON}",
-        steered=f"TR(done) SM(S) {GOES_ON}",
-        injected=f"TR(done) CM(c) {GOES_ON}",
-    ),
-    Place(
-        name="tool result recorded",
-        point=at("TR", CALL),
-        before=f"{CALLED} body TR(done)",
-        told="abort",
-        closing="SE",
-        rest=GOES_ON,
-        steered=f"SM(S) {GOES_ON}",
-        injected=f"CM(c) {GOES_ON}",
-    ),
-    Place(
-        name="deferred context",
-        point=at("CM", CALL, body=inject_and_return),
-        before=f"{CALLED} body TR(done) CM(d)",
-        told="abort",
-        closing="SE",
-        rest=GOES_ON,
-        steered=f"SM(S) {GOES_ON}",
-        injected=f"CM(c) {GOES_ON}",
+    calling("before a tool", asked(seams.TOOL_BEFORE, CALL), "TR(not-started) SE"),  # B-24 B-125
+    calling("permission question", asked(seams.TOOL_PERMISSION, CALL), "TR(not-started) SE"),
+    # It was denied before the stop, and that is known.
+    calling("after a denied call", denied, "TR(denied) SE", answer="TR(denied)"),
+    running("tool body", in_body(cooperative=False), "TR(done) SE"),  # K-13
+    running("cooperative tool body", in_body(cooperative=True), "TR(unknown) SE"),  # B-108
+    running("after a tool", asked(seams.TOOL_AFTER, CALL), "TR(done) SE"),
+    calling("tool result recorded", at("TR", CALL), "SE", f"{CALLED} body TR(done)", answer=""),
+    calling(
+        "deferred context",
+        at("CM", CALL, body=inject_and_return),
+        "SE",
+        f"{CALLED} body TR(done) CM(d)",
+        answer="",
     ),
     Place(
         name="steering recorded at the end of a step",
