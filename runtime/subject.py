@@ -39,7 +39,7 @@ from .model import (
 )
 from .session.content import text_of
 from .session.log import Session
-from .session.records import Record
+from .session.records import Record, calls_of
 from .staged import TOOL_NAME, StagedSeams
 
 __all__ = [
@@ -305,8 +305,9 @@ def _seen(record: Record) -> Seen:
     elif record.type == "turn/end":
         reason = data.get("reason")
         text = data["ending"] if reason is None else f"{data['ending']}: {reason}"
+    calls = calls_of(data["content"]) if record.type == "assistant/message" else ()
     is_reason = record.type == "steering/message" and "message_id" not in data
-    return Seen("continuation" if is_reason else record.type, data["turn"], text)
+    return Seen("continuation" if is_reason else record.type, data["turn"], text, tuple(calls))
 
 
 def make_subject() -> RuntimeSubject:

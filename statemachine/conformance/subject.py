@@ -69,13 +69,15 @@ class Seen:
 
     type: str
     """`turn/start`, `user/message`, `steering/message`, `context/message`, `step/start`,
-    `assistant/message`, `tool/call`, `tool/result`, `step/end`, `turn/end`; others are ignored,
-    and so has to be what is recorded as if it were a message and was never given as one."""
+    `assistant/message`, `tool/call`, `tool/result`, `step/end`, `turn/end`; others are ignored.
+    What the runtime itself says to the model has a type of its own, whatever the log calls it."""
     turn: int
     text: str
     """The text of a message; of a `turn/end`, the ending, and a colon, a blank and the reason
     if it has one, as in `aborted: user pressed stop`; of a `tool/call` and a `tool/result`, the id
     of the call."""
+    calls: tuple[str, ...] = ()
+    """Of an `assistant/message`, the ids of the calls in it."""
 
 
 @frozen

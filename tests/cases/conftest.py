@@ -1,4 +1,4 @@
-"""Examines the cases, and writes what came of it for the verdict if `--parts` asks for it."""
+"""Searches cases and scenarios, and writes what came of it for the verdict if `--parts` asks."""
 
 import json
 import logging
@@ -12,8 +12,10 @@ from attrs import asdict, frozen
 
 from statemachine.conformance.stage.schedules import Scenario, SearchResult, search
 
-__all__ = ["Examine", "examine"]
+__all__ = ["Examine", "Holds", "examine", "holds"]
 
+Holds = Callable[[Scenario[Any]], None]
+"""Runs every schedule of a scenario and asserts that none fails."""
 Examine = Callable[..., None]
 """Searches the scenarios of one case and asserts that none can fail."""
 
@@ -21,7 +23,10 @@ _CASES: Final = Path(__file__).resolve().parents[2] / "specs" / "cases"
 _HEADING: Final = re.compile(r"^## (CASE-\d{3}) (.+)$")
 _PROPERTY: Final = "examined case"
 
+_SEARCHED: Final = "searched scenario"
+
 _examined: dict[str, dict[str, Any]] = {}
+_searched: dict[tuple[str, str], dict[str, Any]] = {}
 
 
 @frozen(kw_only=True)
@@ -47,6 +52,31 @@ def quiet() -> Iterator[None]:
 
 
 @pytest.fixture
+def holds(deviations: int, record_property: Callable[[str, object], None]) -> Holds:
+    """Give the search of a scenario, with as many deviations as the run is allowed."""
+
+    def run(scenario: Scenario[Any]) -> None:
+        result = search(scenario, deviations=deviations)
+        record_property(_SEARCHED, _told(scenario, result))
+        assert result.failure is None, str(result.failure)
+        assert result.complete, result.first_too_long
+
+    return run
+
+
+def _told(scenario: Scenario[Any], result: SearchResult) -> dict[str, Any]:
+    return {
+        "name": scenario.name,
+        "engine": "schedules",
+        "actors": len(scenario.actors),
+        "deviations": result.deviations,
+        "runs": result.runs,
+        "complete": result.holds,
+        "seconds": round(result.seconds, 3),
+    }
+
+
+@pytest.fixture
 def examine(
     request: pytest.FixtureRequest, deviations: int, record_property: Callable[[str, object], None]
 ) -> Examine:
@@ -58,6 +88,8 @@ def examine(
         marked = sorted(request.node.get_closest_marker("clause").args)
         assert marked == sorted(clauses), f"{case} is told with the clauses {clauses}"
         results = [search(scenario, deviations=deviations) for scenario in scenarios]
+        for scenario, result in zip(scenarios, results, strict=True):
+            record_property(_SEARCHED, _told(scenario, result))
         why = "; ".join(filter(None, map(_complaint, results)))
         examined = Examined(
             case=case,
@@ -101,11 +133,13 @@ def _complaint(result: SearchResult) -> str:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Collect what the examined cases reported, from this process or from a worker."""
+    """Collect what the searches reported, from this process or from a worker."""
     if report.when == "call":
         for name, value in report.user_properties:
             if name == _PROPERTY and isinstance(value, dict):
                 _examined[value["case"]] = value
+            elif name == _SEARCHED and isinstance(value, dict):
+                _searched[report.nodeid, value["name"]] = value
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -114,5 +148,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if parts is not None and not hasattr(session.config, "workerinput"):
         parts.mkdir(parents=True, exist_ok=True)
         cases = [_examined[case] for case in sorted(_examined)]
-        text = json.dumps({"cases": cases}, indent=2, ensure_ascii=False)
+        suites = [_searched[key] for key in sorted(_searched)]
+        text = json.dumps({"cases": cases, "suites": suites}, indent=2, ensure_ascii=False)
         (parts / "cases.json").write_text(text + "\n", encoding="utf-8")

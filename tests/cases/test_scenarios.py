@@ -3,30 +3,13 @@
 The oracle is the audit of the cases.
 """
 
-from collections.abc import Callable
-
 import pytest
 
 from runtime import Fate, exchange
-from statemachine.conformance.stage.schedules import Scenario, search
 
 from .cast import CANCELLER, OWNER, REPLACER, a_is_flushed, a_runs
+from .conftest import Holds
 from .world import HELD, Act, World, actor, scene
-
-Holds = Callable[[Scenario[World]], None]
-"""Runs every schedule of a scenario and asserts that none fails."""
-
-
-@pytest.fixture
-def holds(deviations: int) -> Holds:
-    """Give the search, with as many deviations as the run is allowed."""
-
-    def run(scenario: Scenario[World]) -> None:
-        result = search(scenario, deviations=deviations)
-        assert result.failure is None, str(result.failure)
-        assert result.complete, result.first_too_long
-
-    return run
 
 
 def nothing_more(_: World) -> None:

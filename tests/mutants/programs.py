@@ -256,7 +256,7 @@ def stopped_before_the_body(play: Examination) -> None:
     play.run_until_quiet()
     play.answer("call")
     play.open_gate(0)
-    while not play.ledgers["a"].called:
+    while "tool/call" not in play.ledgers["a"].heard:
         play.tick()
     play.cancel()
     play.finish()

@@ -260,8 +260,10 @@ class Ledger:
         elif kind in ("step/start", "step/end"):
             self.open_step = kind == "step/start"
             self.called, self.answered = [], []
-        elif kind in ("tool/call", "tool/result"):
-            (self.called if kind == "tool/call" else self.answered).append(text)
+        elif kind == "assistant/message":
+            self.called += record.calls
+        elif kind == "tool/result":
+            self.answered.append(text)
 
     def _open(self, record: Seen, following: Iterable[Seen]) -> None:
         self.open_turn = self.last_turn = record.turn

@@ -259,7 +259,7 @@ def search_scripts(  # noqa: PLR0913  # each is named at the call
         counted: Tally = Tally()
         result = search(script.on(make_subject, counted), deviations=deviations)
         progress(f"{script.name}: {result.runs} schedules, {result.seconds:.1f} s")
-        suites.append(_summary(result))
+        suites.append(_summary(script, result))
         if result.holds:
             tally += counted
         else:
@@ -309,10 +309,11 @@ def _failed(result: SearchResult, command: str) -> Evidence:
     return Evidence(checks=(check,), stories=(story,))
 
 
-def _summary(result: SearchResult) -> dict[str, object]:
+def _summary(script: Script, result: SearchResult) -> dict[str, object]:
     return {
         "name": result.scenario,
         "engine": Engine.SCHEDULES.value,
+        "actors": len(script.lines),
         "deviations": result.deviations,
         "runs": result.runs,
         "complete": result.complete,

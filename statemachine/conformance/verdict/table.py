@@ -1,6 +1,7 @@
 """The verdict as a table for people: a headline for each row, and below it what it rests on."""
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from .criteria import CRITERIA, Criterion
@@ -88,12 +89,30 @@ def _totals(judgement: Judgement) -> list[str]:
         lines.append(f"refinement: {decisions:,} decisions compared with the machine")
     if evidence.cases:
         lines.append(f"cases: {len(evidence.cases)}")
+    lines += _searches(evidence.suites)
     lines += [f"did not run: {name}: {why}" for name, why in evidence.skipped.items()]
     lines += [f"broken outside the rows: {each.name}" for each in judgement.loose]
     if judgement.unreliable:
         lines.append("UNRELIABLE: this verdict cannot be relied on")
         lines += [f"  {reason}" for reason in judgement.unreliable]
     return lines
+
+
+def _searches(suites: Iterable[dict[str, object]]) -> list[str]:
+    """Count the scenarios of several actors that were searched to the end, by the bound."""
+    bounds: Counter[int] = Counter()
+    runs: Counter[int] = Counter()
+    for suite in suites:
+        if suite.get("engine") == "schedules" and suite.get("complete"):
+            bound = int(str(suite["deviations"]))
+            bounds[bound] += int(str(suite.get("actors", 0))) > 1
+            runs[bound] += int(str(suite["runs"]))
+    return [
+        f"schedules: {bounds[bound]} scenarios of several actors complete at {bound} deviations, "
+        f"{runs[bound]:,} schedules"
+        for bound in sorted(bounds)
+        if bounds[bound]
+    ]
 
 
 def _kinds(row: Criterion) -> str:
