@@ -14,6 +14,7 @@ from statemachine import MACHINE, Machine, Status, Window
 
 from .announcements import SESSION_CREATED, Announcement, SessionNotice
 from .application import AGENTS, AppContext, ConfiguredAgent, driver_plugin
+from .bash import BASH, BashExecutor
 from .context import Context, Fiber, Plugin, Subscription
 from .core import Core, Surroundings
 from .driver import drive
@@ -110,6 +111,11 @@ class Runtime:
         """What plugins add to the system prompt."""
         self.sessions = sessions
         """The live sessions."""
+
+    @property
+    def bash(self) -> BashExecutor | None:
+        """Whoever runs commands, None without the plugin that provides it."""
+        return self.context.get(BASH)
 
     @property
     def agents(self) -> AgentRegistry:

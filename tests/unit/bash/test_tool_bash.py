@@ -32,8 +32,10 @@ def test_tools_come_and_go_with_what_they_need(shop: Shop) -> None:
     """Without the executor there are none; with it again, there are."""
     names = ["bash", "bash_output", "bash_kill"]
     assert [tool.name for tool in shop.registry.list()] == names
+    assert [shop.rt.bash] == [shop.bash]
     shop.executor.dispose()
     shop.stage.run_until_quiet()
+    assert [shop.rt.bash] == [None]
     assert shop.registry.list() == ()
     assert shop.use(shop.agent("a"), "bash").result().is_error
 
