@@ -347,8 +347,10 @@ def test_a_model_that_says_that_it_aborted_because_it_was_told_to_has_not_failed
     with Scene() as scene:
 
         async def say() -> AsyncIterator[Chunk]:
-            scene.a.cancel("r")
-            yield Finish(FinishKind.ABORTED)
+            try:
+                yield Finish(FinishKind.ABORTED)
+            finally:
+                scene.a.cancel("r")
 
         models: Any = scene.rt.models
         models["stage"] = Saying(say, cooperative=False)

@@ -337,11 +337,12 @@ def test_a_record_of_a_plugin_is_announced_before_the_call_returns() -> None:
     with Scene() as scene:
 
         def prepare(moment: seams.Moment) -> None:
+            told.clear()
             moment.record("acme/note", {})
             assert told == ["acme/note"]
 
         scene.rt.on(SESSION_EVENT, lambda it: told.append(it.record.type))
-        scene.intercept(STEP_PREPARE, lambda it: (told.clear(), prepare(it))[1])
+        scene.intercept(STEP_PREPARE, prepare)
         scene.ask("A")
         scene.settle()
         assert "acme/note" in told
