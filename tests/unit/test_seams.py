@@ -9,6 +9,7 @@ import pytest
 from attrs import evolve
 
 from runtime import (
+    SESSION_EVENT,
     AgentOptions,
     InvalidRecordError,
     ModelError,
@@ -315,3 +316,34 @@ def test_an_attachment_says_where_it_comes_from() -> None:
     """Its source is the plugin unless it says otherwise."""
     assert Attachment("x").source == {"kind": "plugin"}
     assert Attachment("x", {"kind": "memory"}).source == {"kind": "memory"}
+
+
+@pytest.mark.clause("B-72", "B-92")
+def test_an_answer_of_the_wrong_class_is_the_plugins_fault_and_names_the_seam() -> None:
+    """Whoever reads it knows where to look."""
+    with Scene() as scene:
+        scene.intercept(SYSTEM_ASSEMBLE, lambda _: 7)
+        scene.ask("A")
+        scene.settle()
+        end = scene.records()[-1].data
+        assert end["ending"] == "error"
+        assert "PluginError: an interceptor of system/assemble answered with a int" in str(end)
+
+
+@pytest.mark.clause("B-57", "A-42")
+def test_a_record_of_a_plugin_is_announced_before_the_call_returns() -> None:
+    """Unless a notification is being delivered, as everything that is appended."""
+    told: list[str] = []
+    with Scene() as scene:
+
+        def prepare(moment: seams.Moment) -> None:
+            told.clear()
+            moment.record("acme/note", {})
+            assert told == ["acme/note"]
+
+        scene.rt.on(SESSION_EVENT, lambda it: told.append(it.record.type))
+        scene.intercept(STEP_PREPARE, prepare)
+        scene.ask("A")
+        scene.settle()
+        assert "acme/note" in told
+        assert scene.records()[-1].data["ending"] == "completed"
