@@ -254,7 +254,7 @@ RUNTIME_MUTANTS = (
     ),
     _mutant(
         "asked-after-the-stop", "what is left of a stopped batch is asked about", "INV-05",
-        fault.ask_about_every_prompt(), program.stopped_between_prompts, "seams",
+        fault.ask_about_every_prompt(), program.stopped_between_prompts, "seams", also="A-20",
     ),
     _mutant(
         "call-unanswered", "a step closes over a call without a result", "INV-06",
@@ -267,7 +267,7 @@ RUNTIME_MUTANTS = (
     _mutant(
         "overruled-reason-runs", "the reason of an overruled vote becomes a message", "INV-21",
         fault.visiting(Window.CLOSING, fault.run_the_overruled_reason),
-        program.continued_although_stopped, "seams",
+        program.continued_although_stopped, "seams", also="INV-05 INV-11",
     ),
     _mutant(
         "blocked-and-discarded", "a blocked prompt is discarded as well", "INV-21",

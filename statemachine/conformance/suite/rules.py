@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from statemachine.conformance.stage.stage import StageStuck, TooLong
-from statemachine.conformance.subject import Offer
+from statemachine.conformance.subject import SEAM_OUTCOMES, Offer
 
 from .examination import ACTS, POINTS, SEAMS, Examination
 from .story import Violation
@@ -34,6 +34,9 @@ _VERDICTS: Final = st.sampled_from(
     ("ok", "error", "call", "call", "block", "deny", "ask", "reject", "stop", "continue")
 )
 _SEAMS: Final = st.sampled_from(SEAMS)
+_SEAM_AND_OUTCOME: Final = st.sampled_from(
+    [(seam, outcome) for seam, outcomes in SEAM_OUTCOMES.items() for outcome in outcomes]
+)
 _SEAM_ACTS: Final = st.sampled_from(
     ("", "", "", "cancel", "dispose", "send", "steer", "cancel,send")
 )
@@ -242,6 +245,13 @@ class Intercepting(Program):
         """Let whoever is asked next wait, and perhaps act before that."""
         if act != "steer" or Offer.STEER in self.offers:
             self.attempt(self.play.intercept, seam, act)
+
+    @precondition(lambda self: Offer.INTERCEPT in self.offers)
+    @rule(what=_SEAM_AND_OUTCOME, act=_SEAM_ACTS, model=st.sampled_from(("call", "ok")))
+    def turn_up_to(self, what: tuple[str, str], act: str, model: str) -> None:
+        """Let a turn come to a seam, and let something come of it."""
+        if act != "steer" or Offer.STEER in self.offers:
+            self.attempt(self.play.turn_up_to, what[0], act, what[1], model)
 
     @precondition(lambda self: Offer.INTERCEPT in self.offers)
     @rule(verdict=_VERDICTS)
