@@ -2,8 +2,10 @@
 
 import pytest
 
+from runtime import SessionNotice
 from runtime.persistence import PERSISTENCE
-from tests.unit.stored import StoredScene, store_of
+from tests.unit.stored import StoredScene, keeper, store_of
+from tests.unit.windows.scene import Scene
 
 
 def effects(scene: StoredScene) -> list[str]:
@@ -26,3 +28,40 @@ def test_resumes_and_ends_leave_nothing_with_their_owners() -> None:
             scene.settle()
             assert effects(scene) == before
             assert persistence.release(agent.session) is None
+
+
+@pytest.mark.clause("A-67", "B-119")
+def test_an_owed_flush_that_nobody_answers_ends_with_its_agent() -> None:
+    """It is named in the report, and does not outlive it."""
+    with Scene() as scene:
+        scene.hold()
+        scene.a.inject("c")
+        scene.quiet()
+        end = scene.dispose()
+        for _ in range(3):
+            scene.quiet()
+            scene.stage.loop.advance(2)
+        scene.quiet()
+        assert end.is_done
+        assert scene.stage.pending == ()
+
+
+@pytest.mark.clause("E-36", "E-49")
+def test_a_flush_behind_the_last_write_of_a_session_writes_nothing() -> None:
+    """It waits for that one, which holds everything."""
+    with StoredScene() as scene:
+        persistence = scene.rt.context.get(PERSISTENCE)
+        assert persistence is not None
+        scene.hold("disk")
+        scene.a.inject("1")
+        scene.quiet()
+        scene.a.inject("2")
+        notice = SessionNotice(session=scene.a.session)
+        flush = scene.start(persistence.on_flush(notice))
+        end = scene.start(keeper(scene).dispose())
+        scene.release()
+        scene.settle()
+        assert flush.done()
+        assert end.done()
+        assert scene.disk.calls == ["open", "begin", "finish", "close"]
+        assert scene.stored() == scene.records()
