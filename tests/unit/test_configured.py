@@ -197,7 +197,7 @@ def test_a_configured_agent_has_the_options_that_it_was_configured_with(
 ) -> None:
     """Fresh, resumed or one of the two; its own model is not replaced by the default one."""
     options = AgentOptions(model="other", system_prompt="be short")
-    configured = ConfiguredAgent(id="c", options=options, **fields)  # type: ignore[arg-type]  # strings
+    configured = ConfiguredAgent(id="c", options=options, **fields)
     with StoredScene(store_of("A"), agents=(), configured=(configured,)) as scene:
         agent = scene.rt.agents.get("c")
         assert agent is not None
