@@ -253,6 +253,11 @@ class Intercepting(Program):
 class WaitingProgram(Waiting, Cancelling):
     """Send, wait and cancel: short programs around the instants at which nothing runs."""
 
+    @rule()
+    def tick_once(self) -> None:
+        """Run one callback: the instant between two of them is what these programs are about."""
+        self.attempt(self.play.tick, 1)
+
 
 class TurningProgram(Turning, Cancelling):
     """Send, cancel and act from inside: short programs around the ends of turns."""
