@@ -59,6 +59,7 @@ def outcome(
         (ValueError(), "ValueError", None),
         (ModelError("overloaded", code="busy"), "ModelError: overloaded", "busy"),
         (ModelError("overloaded"), "ModelError: overloaded", None),
+        (ModelError("overloaded", code="x" * 201), "ModelError: overloaded", None),
         (UnspeakableError(), "UnspeakableError (its text could not be rendered)", None),
         (ExceptionGroup("two", [ValueError("x")]), "ExceptionGroup: two (1 sub-exception)", None),
         (ValueError("\ud800"), None, None),

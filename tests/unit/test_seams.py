@@ -11,6 +11,8 @@ from attrs import evolve
 from runtime import (
     SESSION_EVENT,
     AgentOptions,
+    Finish,
+    FinishKind,
     InvalidRecordError,
     ModelError,
     Plugin,
@@ -156,13 +158,16 @@ def test_a_reply_from_no_chunk_has_no_sources() -> None:
 
 
 @pytest.mark.clause("B-73")
-def test_a_reply_that_was_cut_off_keeps_no_call_that_an_interceptor_adds() -> None:
+@pytest.mark.parametrize("rest", [{}, {"finish": Finish(FinishKind.STOP)}], ids=["as-is", "whole"])
+def test_a_reply_that_was_cut_off_keeps_no_call_that_an_interceptor_adds(
+    rest: dict[str, Any],
+) -> None:
     """Incomplete calls are taken out before the interceptors, and again behind them."""
     with Scene() as scene:
         scene.tool()
         added = {"type": "tool-call", "call_id": "k9", "name": "tool", "arguments": ""}
         scene.intercept(
-            STEP_RESULT, lambda it: evolve(it.reply, content=[*it.reply.content, added])
+            STEP_RESULT, lambda it: evolve(it.reply, content=[*it.reply.content, added], **rest)
         )
         scene.replies = [CUT]
         scene.ask("A")
