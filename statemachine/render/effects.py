@@ -41,8 +41,8 @@ def windows_page(exploration: Exploration) -> str:
                 "",
                 *table(columns, answers),
                 "",
-                "What the words mean; they are done in their order, and announcements are delivered "
-                "last:",
+                "What the words mean; they are done in their order, and announcements are "
+                "delivered last:",
                 "",
                 *table(("word", "meaning"), meanings),
             ],
@@ -64,7 +64,7 @@ _MEANS: Final = {
     Command.STEER: "the message waits for the next step of this turn",
     Command.WAKE: "a driver is started",
     Command.JOIN: "the context is recorded in the open turn",
-    Command.ONE_SHOT: "the context is recorded as a whole turn of its own, for which no model is asked",
+    Command.ONE_SHOT: "the context is recorded as a turn of its own, without a model",
     Command.ANNOUNCE: "the new status is announced",
     Command.DISCARD: "whatever waits in the inbox is dropped, and announced as discarded",
     Command.ABORT: "the turn's abort signal fires",
