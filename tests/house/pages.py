@@ -12,8 +12,10 @@ from collections.abc import Sequence
 
 from statemachine.render import generated_folder, stale, write
 
+from .claims_page import claims_page
 from .places import places_page
 from .record_page import record_pages
+from .seam_page import seams_page
 from .traceability import traceability_page
 
 __all__ = ["house_pages", "main"]
@@ -23,7 +25,9 @@ def house_pages() -> dict[str, str]:
     """Return the pages by file name."""
     return {
         **record_pages(),
+        "claims.md": claims_page(),
         "places.md": places_page(),
+        "seams.md": seams_page(),
         "traceability.md": traceability_page(),
     }
 

@@ -1,4 +1,4 @@
-"""The README's programs run as they stand, and print what it says they print."""
+"""The programs in pages for readers run as they stand, and print what the page says they print."""
 
 import re
 import subprocess
@@ -10,15 +10,17 @@ import pytest
 from tests.house.tree import ROOT
 
 _PROGRAM = re.compile(r"^```python\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+PAGES = (ROOT / "README.md", *sorted((ROOT / "specs").glob("*.md")))
 PROGRAMS = [
-    pytest.param(found[1], found[2], id=f"program {number}")
-    for number, found in enumerate(_PROGRAM.finditer((ROOT / "README.md").read_text()), 1)
+    pytest.param(found[1], found[2], id=f"{page.relative_to(ROOT)}, program {number}")
+    for page in PAGES
+    for number, found in enumerate(_PROGRAM.finditer(page.read_text(encoding="utf-8")), 1)
 ]
 
 
 @pytest.mark.real
 @pytest.mark.parametrize(("program", "output"), PROGRAMS)
-def test_a_program_of_the_readme_runs_as_it_stands(
+def test_a_program_of_a_page_runs_as_it_stands(
     program: str, output: str | None, tmp_path: Path
 ) -> None:
     """In an empty folder, with warnings as errors."""
@@ -35,5 +37,8 @@ def test_a_program_of_the_readme_runs_as_it_stands(
 
 
 def test_every_program_is_found() -> None:
-    """As many as the README has blocks of Python."""
-    assert len(PROGRAMS) == (ROOT / "README.md").read_text().count("```python\n") >= 4
+    """As many as the pages have blocks of Python, in the front page and in the reading order."""
+    blocks = [page.read_text(encoding="utf-8").count("```python\n") for page in PAGES]
+    assert len(PROGRAMS) == sum(blocks)
+    assert blocks[0] >= 4
+    assert sum(blocks[1:]) >= 1

@@ -25,8 +25,9 @@ from statemachine.clauses import (
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _CODE: Final = tuple(_ROOT / name for name in ("statemachine", "runtime", "tests"))
-_CASES: Final = _ROOT / "specs" / "cases"
-_RFCS: Final = _ROOT / "specs" / "rfc"
+_SPECS: Final = _ROOT / "specs"
+_CASES: Final = _SPECS / "cases"
+_RFCS: Final = _SPECS / "rfc"
 
 _CLAUSE_ID: Final = re.compile(r"\b[A-L]-\d{2,3}\b")
 _CASE_ID: Final = re.compile(r"\bCASE-\d{3}\b")
@@ -129,8 +130,9 @@ def _code() -> list[Path]:
 
 
 def test_every_cited_clause_exists() -> None:
-    """An id in code, in a test, in a case or in an RFC names a clause."""
-    places = _mentions([*_code(), *_files([_CASES, _RFCS], ".md")], _CLAUSE_ID)
+    """An id in code, in a test, in a case, in an RFC or in a page for readers names a clause."""
+    written = [*_files([_CASES, _RFCS], ".md"), *_SPECS.glob("*.md")]
+    places = _mentions([*_code(), *written], _CLAUSE_ID)
     assert _unknown(places, (each.id for each in clauses())) == []
 
 

@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from statemachine import render
 from statemachine.__main__ import main
 from statemachine.explorer import Exploration, explore
 from statemachine.labelled import explore_labelled
 from statemachine.machine import MACHINE, Machine
-from statemachine.render import NotACheckoutError, generated_folder, pages, stale, write
+from statemachine.render import NotACheckoutError, files, generated_folder, pages, stale, write
 from statemachine.windows import WINDOWS, Window
 
 
@@ -96,7 +95,8 @@ def test_an_installed_package_says_that_it_has_nowhere_to_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Outside a checkout there is a clear error and status 2."""
-    monkeypatch.setattr(render, "__file__", str(tmp_path / "statemachine" / "render.py"))
+    place = tmp_path / "statemachine" / "render" / "files.py"
+    monkeypatch.setattr(files, "__file__", str(place))
     with pytest.raises(NotACheckoutError, match="is no checkout"):
         generated_folder()
     assert main(["render"]) == 2

@@ -24,7 +24,7 @@ from statemachine.windows import OPEN_WINDOWS
 from .canaries import forgetful
 from .evidence import Canary, Check, Engine, Evidence, Kind
 
-__all__ = ["Fuzzer"]
+__all__ = ["JUDGED", "Fuzzer", "Judged"]
 
 Observe = Callable[[object, Shape, Input, Decision], None]
 """What a probe is told to call."""
@@ -33,7 +33,7 @@ _CANARY: Final = Profile(name=ProfileName.FAST, examples=60, shrinks=False)
 
 
 @frozen(kw_only=True)
-class _Judged:
+class Judged:
     """Which calls put a row to the test, and as what."""
 
     row: str
@@ -47,8 +47,8 @@ class _Judged:
 
 def _judged(  # noqa: PLR0913, PLR0917  # the columns of a declaration
     row: str, kind: Kind, what: str, calls: str, clauses: str, needs: Offer | None = None
-) -> _Judged:
-    return _Judged(
+) -> Judged:
+    return Judged(
         row=row,
         kind=kind,
         what=what,
@@ -58,7 +58,7 @@ def _judged(  # noqa: PLR0913, PLR0917  # the columns of a declaration
     )
 
 
-_JUDGED: Final = (
+JUDGED: Final = (
     _judged(
         "INV-01", Kind.ALWAYS, "what waits at a cancel is dropped by it",
         "cancel", "A-24 A-55",
@@ -93,6 +93,7 @@ _JUDGED: Final = (
     _judged("INV-21", Kind.ALWAYS, "no message has two fates", "send steer", "A-54"),
     _judged("INV-21", Kind.EVENTUALLY, "every message has a fate", "send steer", "A-54"),
 )  # fmt: skip
+"""What drawn programs judge, row by row."""
 
 
 @frozen(kw_only=True)
@@ -147,7 +148,7 @@ def _evidence(result: SuiteResult, engine: Engine, offers: frozenset[Offer]) -> 
     calls: dict[str, int] = {}
     for (_, call), count in result.points.items():
         calls[call] = calls.get(call, 0) + count
-    judged = [each for each in _JUDGED if each.needs is None or each.needs in offers]
+    judged = [each for each in JUDGED if each.needs is None or each.needs in offers]
     # A suite that stopped at a failure has not looked at the rest.
     checks = () if result.failures else _checks(judged, calls, result, engine)
     evidence = Evidence(checks=tuple(checks), suites=(_summary(result, engine),))
@@ -165,7 +166,7 @@ def _shortest(failures: Iterable[SuiteFailure]) -> Iterable[SuiteFailure]:
 
 
 def _checks(
-    judged: Iterable[_Judged], calls: dict[str, int], result: SuiteResult, engine: Engine
+    judged: Iterable[Judged], calls: dict[str, int], result: SuiteResult, engine: Engine
 ) -> list[Check]:
     checks = [
         Check(

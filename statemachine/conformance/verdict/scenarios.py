@@ -23,7 +23,7 @@ from statemachine.conformance.subject import Listens, MakeSubject, Offer
 from .evidence import Check, Engine, Evidence, Kind
 from .outside import BrokenRowError, Outsider, Tally
 
-__all__ = ["FIRST_IN_FIRST_OUT", "SCRIPTS", "Script", "search_scripts"]
+__all__ = ["FIRST_IN_FIRST_OUT", "JUDGEMENTS", "SCRIPTS", "Judgement", "Script", "search_scripts"]
 
 FIRST_IN_FIRST_OUT = "fifo"
 """The schedule without a deviation, as the command line writes it."""
@@ -188,7 +188,7 @@ SCRIPTS = (
 
 
 @frozen(kw_only=True)
-class _Judgement:
+class Judgement:
     """What one entry of the tally is evidence for."""
 
     entry: str
@@ -198,14 +198,15 @@ class _Judgement:
 
     @property
     def row(self) -> str:
+        """Return the row that it speaks for."""
         return self.entry.partition(" ")[0]
 
 
-def _judgement(entry: str, kind: Kind, what: str, clauses: str) -> _Judgement:
-    return _Judgement(entry=entry, kind=kind, what=what, clauses=tuple(clauses.split()))
+def _judgement(entry: str, kind: Kind, what: str, clauses: str) -> Judgement:
+    return Judgement(entry=entry, kind=kind, what=what, clauses=tuple(clauses.split()))
 
 
-_JUDGEMENTS = (
+JUDGEMENTS = (
     _judgement("INV-01 unseen", Kind.ALWAYS, "stopped messages never reach the model", "A-24 B-02"),
     _judgement("INV-01 discarded", Kind.SOMETIMES, "a waiting message is discarded", "A-24 A-55"),
     _judgement("INV-02 turn", Kind.ALWAYS, "turns hold messages of one side", "B-106"),
@@ -234,6 +235,7 @@ _JUDGEMENTS = (
     _judgement("INV-21 one", Kind.ALWAYS, "no message has two fates", "A-54"),
     _judgement("INV-21 fate", Kind.EVENTUALLY, "every message has a fate", "A-54"),
 )  # fmt: skip
+"""What the scripts judge, row by row."""
 
 
 def search_scripts(  # noqa: PLR0913  # each is named at the call
@@ -278,7 +280,7 @@ def _checks(tally: Tally) -> tuple[Check, ...]:
             explored=tally[each.entry],
             clauses=each.clauses,
         )
-        for each in _JUDGEMENTS
+        for each in JUDGEMENTS
         if tally[each.entry]
     )
 
