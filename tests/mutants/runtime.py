@@ -268,7 +268,7 @@ RUNTIME_MUTANTS = (
     _mutant(
         "overruled-reason-runs", "the reason of an overruled vote becomes a message", "INV-21",
         fault.visiting(Window.CLOSING, seam.run_the_overruled_reason),
-        program.continued_although_stopped, "seams",
+        program.continued_although_stopped, "seams", "INV-06 INV-11 INV-12",
     ),
     _mutant(
         "blocked-and-discarded", "a blocked prompt is discarded as well", "INV-21",

@@ -14,7 +14,7 @@ from runtime.session.records import Enclosure
 from runtime.tools import ToolResult
 from runtime.turn import AcceptedMessage, Offer
 from runtime.visits import VISITS, Outcome
-from statemachine import Input, Status, Window
+from statemachine import Input, Window
 
 from .runtime_faults import Planted, nothing, patched, patient, replacing
 
@@ -82,7 +82,7 @@ def answer_calls_twice() -> Planted:
 def run_the_overruled_reason(core: Core) -> Outcome:
     """Take a reason to go on that a stop overruled for a message."""
     reason, core.turn.reason_to_go_on = core.turn.reason_to_go_on, None
-    if reason is not None and core.shape.status is Status.CANCELLED:
+    if reason is not None and core.turn.authority.signal.is_aborted:
         core.call(Input.SEND, Offer(reason, USER_SOURCE, "send"))
     return _VISITS[Window.CLOSING](core)
 
