@@ -30,9 +30,6 @@ __all__ = ["MACHINES", "Program"]
 _WHICH: Final = st.integers(0, 3)
 _AGENTS: Final = st.integers(0, 1)
 _OUTCOMES: Final = st.sampled_from(("ok", "ok", "error", "call", "max-tokens"))
-_VERDICTS: Final = st.sampled_from(
-    ("ok", "error", "call", "call", "block", "deny", "ask", "reject", "stop", "continue")
-)
 _SEAMS: Final = st.sampled_from(SEAMS)
 _SEAM_AND_OUTCOME: Final = st.sampled_from(
     [(seam, outcome) for seam, outcomes in SEAM_OUTCOMES.items() for outcome in outcomes]
@@ -247,6 +244,7 @@ class Intercepting(Program):
             self.attempt(self.play.intercept, seam, act)
 
     @precondition(lambda self: Offer.INTERCEPT in self.offers)
+<<<<<<< HEAD
     @rule(what=_SEAM_AND_OUTCOME, act=_SEAM_ACTS, model=st.sampled_from(("call", "ok")))
     def turn_up_to(self, what: tuple[str, str], act: str, model: str) -> None:
         """Let a turn come to a seam, and let something come of it."""
@@ -258,6 +256,15 @@ class Intercepting(Program):
     def judge(self, verdict: str) -> None:
         """Let the oldest thing outside happen, in a way that only an interceptor can choose."""
         self.attempt(self.play.answer, verdict)
+=======
+    @rule(which=st.integers(0, 4))
+    def judge(self, which: int) -> None:
+        """Let the oldest thing outside happen, in any of the ways that it can."""
+        gates = self.play.stage.gates.open_gates
+        if gates and gates[0].outcomes:
+            outcomes = gates[0].outcomes
+            self.attempt(self.play.answer, outcomes[which % len(outcomes)])
+>>>>>>> h3-teeth
 
 
 class WaitingProgram(Waiting, Cancelling):
