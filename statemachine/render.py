@@ -21,6 +21,8 @@ from .worlds.connection import TABLE as CONNECTION_TABLE
 from .worlds.connection import connection_claims
 from .worlds.jobs import TABLE as JOB_TABLE
 from .worlds.jobs import job_claims
+from .worlds.store import TABLE as STORE_TABLE
+from .worlds.store import store_claims
 
 __all__ = ["GENERATED", "NotACheckoutError", "generated_folder", "pages", "stale", "write"]
 
@@ -284,6 +286,7 @@ def _worlds_page() -> str:
     worlds: tuple[tuple[str, Iterable[WorldRow[Any]], Iterable[Property]], ...] = (
         ("connection", CONNECTION_TABLE, connection_claims(slots=1)),
         ("job", JOB_TABLE, job_claims(slots=1)),
+        ("store", STORE_TABLE, store_claims()),
     )
     sections: list[str] = []
     for name, rows, claims in worlds:

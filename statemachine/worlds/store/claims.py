@@ -1,185 +1,16 @@
-"""What must hold of a session that is kept: of its stored copy, of who writes it, of its end."""
+"""What must hold of a session that is kept: what never happens, what can, and what comes."""
 
 from typing import Final
 
-from statemachine.worlds.claims import (
-    Assumption,
-    Claim,
-    Eventually,
-    Everywhere,
-    OnEveryStep,
-    everywhere,
-    on_every_step,
-    sometimes,
-)
+from statemachine.worlds.claims import Assumption, Claim, Eventually, sometimes
 from statemachine.worlds.rows import Actor
 from statemachine.worlds.world import Step
 
 from . import table as t
-from .state import COMPARE, Agent, Keeper, Kind, Owner, Report, State, Work, is_open
+from .safety import STORE_SAFETY, is_disposed, is_resumed
+from .state import COMPARE, Agent, Keeper, Owner, Report, State, Work, is_open
 
-__all__ = ["STORE_SAFETY", "false_store_variants", "store_claims"]
-
-_DISK: Final = (t.DISK_OK, t.DISK_ERROR, t.DISK_LATE)
-
-
-# -- What is stored --------------------------------------------------------------------------------
-
-
-@everywhere("E-04 E-12 E-79", invariant="INV-13", about=lambda state: state.acknowledged > 0)
-def what_was_acknowledged_is_stored(state: State) -> bool:
-    """Whatever happens and whoever dies, as much is stored as somebody was told to be."""
-    return len(state.disk) >= state.acknowledged
-
-
-@on_every_step("E-46 D-47", invariant="INV-13")
-def what_is_stored_stays(step: Step[State]) -> bool:
-    """What is stored is never taken away and never changed."""
-    stored = step.before.disk
-    return step.after.disk is stored or step.after.disk[: len(stored)] == stored
-
-
-@everywhere("E-05 E-13 E-14", about=lambda state: bool(state.disk))
-def records_are_stored_in_their_order_and_once(state: State) -> bool:
-    """What is stored has no gap, and nothing of it is there twice."""
-    return all(record.seq == place for place, record in enumerate(state.disk))
-
-
-@everywhere("D-42 D-43 E-17", about=lambda state: bool(state.disk))
-def a_turn_ends_once(state: State) -> bool:
-    """On the disk every end is that of a turn that was open, so a repair happens once."""
-    return all(
-        (record.kind is Kind.START) is (place % 2 == 0) for place, record in enumerate(state.disk)
-    )
-
-
-def _has_written(step: Step[State]) -> bool:
-    is_by_the_disk = step.label.event in (*_DISK, t.CRASH_LATE)
-    return is_by_the_disk and step.before.disk != step.after.disk
-
-
-def _has_written_a_batch(step: Step[State]) -> bool:
-    return _has_written(step) and step.before.queue[0].work is not Work.LOAD
-
-
-@on_every_step("E-31 E-46", about=_has_written_a_batch)
-def what_is_written_is_the_live_log(step: Step[State]) -> bool:
-    """After a write, what is stored is a beginning of the log that was written."""
-    stored = step.after.disk
-    return step.before.log[: len(stored)] == stored
-
-
-@on_every_step("E-30 E-41", about=_has_written_a_batch)
-def whoever_writes_a_live_session_closes_nothing(step: Step[State]) -> bool:
-    """A keeper that takes a live session on adds what the session holds, and no repair."""
-    added = step.after.disk[len(step.before.disk) :]
-    return all(record in step.before.log for record in added)
-
-
-@everywhere("E-12 E-13", about=lambda s: s.is_written and not s.is_writing and not s.has_failed)
-def a_crash_takes_away_no_more_than_a_batch(state: State) -> bool:
-    """While no write is under way and the last one has not failed, everything is stored."""
-    return state.disk == state.log
-
-
-@on_every_step("E-79", on=(t.CRASH, t.CRASH_LATE), invariant="INV-13")
-def a_crash_leaves_what_was_stored(step: Step[State]) -> bool:
-    """After a crash as much is stored as before, and the batch under way is there or is not."""
-    stored = step.before.disk
-    return step.after.disk in (stored, stored + step.before.batch) or is_open(stored)
-
-
-# -- Who writes ------------------------------------------------------------------------------------
-
-
-@on_every_step("E-22 E-49", about=_has_written)
-def only_the_owner_of_the_lease_writes(step: Step[State]) -> bool:
-    """A write that continues has the lease, and one that begins finds it free."""
-    first, lease = step.before.queue[0], step.before.lease
-    is_first = first.work is Work.LOAD or first.start in (COMPARE, 0)
-    return lease is Owner.MINE or (is_first and lease is Owner.NOBODY)
-
-
-@on_every_step("E-17 E-22", on=(t.RIVAL_RESUMES,), about=lambda step: not step.is_refused)
-def nobody_resumes_what_another_one_writes(step: Step[State]) -> bool:
-    """Another process repairs a session only when this one has no lease of it."""
-    return step.before.lease is Owner.NOBODY
-
-
-@on_every_step("E-45", on=(t.READ,))
-def reading_changes_nothing(step: Step[State]) -> bool:
-    """Reading and listing change nothing, whatever is open or damaged."""
-    return step.after == step.before
-
-
-def _is_resumed(step: Step[State]) -> bool:
-    return step.before.agent is Agent.LOADING and step.after.agent is Agent.LIVE
-
-
-@on_every_step("D-42 D-43 E-17 E-35", about=_is_resumed)
-def a_resume_finds_what_is_stored(step: Step[State]) -> bool:
-    """A resumed session is what is stored, with no turn open, and its owner has the lease."""
-    after, stored = step.after, step.before.disk
-    added = after.disk[len(stored) :]
-    is_repaired = [record.kind for record in added] == [Kind.REPAIR] * is_open(stored)
-    return is_repaired and after.log == after.disk and after.lease is Owner.MINE
-
-
-def _is_left(state: State) -> bool:
-    return not state.queue and (state.agent is Agent.NONE or state.keeper is Keeper.UNLOADED)
-
-
-@everywhere("E-33 E-36 E-49 E-61", about=_is_left)
-def a_lease_ends_with_its_writer(state: State) -> bool:
-    """Where no agent is on the session or nobody keeps it, this process has no lease of it."""
-    return state.lease is not Owner.MINE
-
-
-# -- The end ---------------------------------------------------------------------------------------
-
-
-def _is_disposed(step: Step[State]) -> bool:
-    is_ending = step.before.agent in (Agent.FLUSHED, Agent.RELEASING)
-    is_dead = step.label.event in (t.CRASH, t.CRASH_LATE)
-    return is_ending and step.after.agent is Agent.NONE and not is_dead
-
-
-@on_every_step("E-38 E-39 E-49 F-34", invariant="INV-13", about=_is_disposed)
-def a_dispose_that_reports_nothing_has_stored_everything(step: Step[State]) -> bool:
-    """When a dispose resolves, everything is stored, or the report says why it may not be."""
-    return step.after.report is not Report.CLEAN or step.after.disk == step.before.log
-
-
-@on_every_step("E-38 F-15", about=_is_disposed)
-def a_session_that_ends_is_balanced(step: Step[State]) -> bool:
-    """Before an agent is gone its open turn was closed."""
-    return not is_open(step.before.log)
-
-
-@everywhere("E-40", invariant="INV-13", about=lambda state: state.is_stopping)
-def an_application_that_stops_keeps_its_sessions_to_the_end(state: State) -> bool:
-    """When the application stops, the keeper is there until the last agent has gone."""
-    return state.report is not Report.UNKEPT
-
-
-STORE_SAFETY: Final[tuple[Everywhere[State] | OnEveryStep[State], ...]] = (
-    what_was_acknowledged_is_stored,
-    what_is_stored_stays,
-    records_are_stored_in_their_order_and_once,
-    a_turn_ends_once,
-    what_is_written_is_the_live_log,
-    whoever_writes_a_live_session_closes_nothing,
-    a_crash_takes_away_no_more_than_a_batch,
-    a_crash_leaves_what_was_stored,
-    only_the_owner_of_the_lease_writes,
-    nobody_resumes_what_another_one_writes,
-    reading_changes_nothing,
-    a_resume_finds_what_is_stored,
-    a_lease_ends_with_its_writer,
-    a_dispose_that_reports_nothing_has_stored_everything,
-    a_session_that_ends_is_balanced,
-    an_application_that_stops_keeps_its_sessions_to_the_end,
-)
+__all__ = ["false_store_variants", "store_claims"]
 
 
 # -- Sometimes -------------------------------------------------------------------------------------
@@ -209,7 +40,7 @@ def a_late_write_is_not_repeated(step: Step[State]) -> bool:
 @sometimes("E-17", on=(t.DISK_OK,))
 def a_resume_repairs(step: Step[State]) -> bool:
     """A resume closes what a crash had left open."""
-    return _is_resumed(step) and is_open(step.before.disk)
+    return is_resumed(step) and is_open(step.before.disk)
 
 
 @sometimes("E-23", on=(t.DISK_OK, t.DISK_LATE))
@@ -236,7 +67,7 @@ def a_repaired_session_is_not_taken_on(step: Step[State]) -> bool:
 @sometimes("E-49 F-34", on=(t.GRACE,), invariant="INV-13")
 def a_dispose_says_what_it_did_not_store(step: Step[State]) -> bool:
     """A dispose resolves without its closing records on the disk, and says so."""
-    return _is_disposed(step) and step.after.disk != step.before.log
+    return is_disposed(step) and step.after.disk != step.before.log
 
 
 @sometimes("E-49 E-33", on=(t.DISK_OK,))
@@ -318,7 +149,7 @@ def _promises() -> tuple[Eventually[State], ...]:
         ),
         Eventually(
             name="every_record_is_written_without_a_flush", clauses=("E-12",),
-            statement="What is appended is stored although nobody waits for it, unless another one has the session.",
+            statement="What is appended to a session that nobody else has is stored unasked.",
             places=(0,), from_=lambda s, _: _is_behind(s),
             to=lambda s, _: s.disk == s.log or not s.is_written or _is_kept_by_another(s),
             premise=(ANSWERS, WORKS),

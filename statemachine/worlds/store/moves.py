@@ -24,10 +24,11 @@ from .state import (
 )
 
 __all__ = [
-    "ACKNOWLEDGE", "AGENT_FAILED", "AGENT_GONE", "APPEND", "ASK_FINISH", "ASK_FLUSH", "ASK_LOAD",
-    "ASK_WRITE", "ANSWER_LAST", "BELIEVE", "CLOSE_TURN", "CRASH", "CREATE", "DOUBT", "DROP_FLUSH", "FAIL_FLUSH",
-    "FAIL_LAST", "FREE", "GIVE_UP", "LET_GO", "LOAD_KEEPER", "NEXT", "REFUSE_LOAD", "REPAIR", "RESUME",
-    "STOP", "STORE", "TAKE", "UNKEPT", "WAKE", "agent_becomes", "keeper_becomes", "lease_becomes",
+    "ACKNOWLEDGE", "AGENT_FAILED", "AGENT_GONE", "ANSWER_LAST", "APPEND", "ASK_FINISH",
+    "ASK_FLUSH", "ASK_LOAD", "ASK_WRITE", "BELIEVE", "CLOSE_TURN", "CRASH", "CREATE", "DOUBT",
+    "DROP_FLUSH", "FAIL_FLUSH", "FAIL_LAST", "FREE", "GIVE_UP", "LET_GO", "LOAD_KEEPER", "NEXT",
+    "REFUSE_LOAD", "REPAIR", "RESUME", "STOP", "STORE", "TAKE", "UNKEPT", "WAKE",
+    "agent_becomes", "keeper_becomes", "lease_becomes",
 ]  # fmt: skip
 
 

@@ -4,8 +4,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 __all__ = [
-    "COMPARE", "KEEPER", "SESSION", "Agent", "Barrier", "Call", "Keeper", "Kind", "Owner", "Record", "Report", "State",
-    "Work", "is_open",
+    "COMPARE", "KEEPER", "SESSION", "Agent", "Barrier", "Call", "Keeper", "Kind", "Owner",
+    "Record", "Report", "State", "Work", "is_open",
 ]  # fmt: skip
 
 COMPARE: Final = -1

@@ -12,17 +12,17 @@ from typing import Final
 from statemachine.worlds.rows import Actor, Event, Guard, Move, Row
 
 from . import moves as m
-from .state import COMPARE, Agent, Keeper, Owner, State, Work, is_open
+from .state import COMPARE, Agent, Keeper, Owner, State, Work
 
 __all__ = [
     "APPEND", "CLOSES", "CRASH", "CRASH_LATE", "CREATE", "DISK_ERROR", "DISK_LATE", "DISK_OK",
     "DISPOSE", "DRAINED", "EVENTS", "FLUSH", "GIVE_UP", "GRACE", "KEEPERS", "LAST_FLUSH",
-    "LENGTH_MAX", "LOAD_KEEPER", "READ", "RELEASE", "RESUME", "RIVAL_GOES", "RIVAL_RESUMES", "STOP",
-    "STOP_KEEPER", "TABLE", "UNLOAD_KEEPER",
+    "LENGTH_MAX", "LOAD_KEEPER", "READ", "RELEASE", "RESUME", "RIVALS", "RIVAL_GOES",
+    "RIVAL_RESUMES", "STOP", "STOP_KEEPER", "TABLE", "UNLOAD_KEEPER",
 ]  # fmt: skip
 
-LENGTH_MAX: Final = 4
-"""How many records a session of this world has at most: two turns."""
+LENGTH_MAX: Final = 3
+"""How many records are appended at most; an end or a repair may close the turn that is open."""
 _CALLS_MAX: Final = 2
 
 _A = Actor
@@ -55,6 +55,7 @@ EVENTS: Final = (
     GRACE, CREATE, RESUME, GIVE_UP, UNLOAD_KEEPER, LOAD_KEEPER, STOP, CRASH, CRASH_LATE,
     RIVAL_RESUMES, RIVAL_GOES,
 )  # fmt: skip
+RIVALS: Final = (RIVAL_RESUMES, RIVAL_GOES)
 KEEPERS: Final = (DRAINED, STOP_KEEPER)
 """What the end of the keeper does, which is a task of its own."""
 
@@ -86,8 +87,7 @@ def _under_way(work: Work) -> Guard[State]:
 
 @_guard
 def room_for_a_record(state: State, _: int) -> bool:
-    # A turn that begins can also end.
-    return len(state.log) + (1 if is_open(state.log) else 2) <= LENGTH_MAX
+    return len(state.log) < LENGTH_MAX
 
 
 @_guard

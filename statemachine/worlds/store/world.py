@@ -4,9 +4,9 @@ from statemachine.worlds.rows import Label, Row
 from statemachine.worlds.world import World
 
 from .state import KEEPER, SESSION, State
-from .table import EVENTS, KEEPERS, TABLE
+from .table import EVENTS, KEEPERS, RIVALS, TABLE
 
-__all__ = ["store_world"]
+__all__ = ["one_process", "store_world"]
 
 
 def store_world(rows: tuple[Row[State], ...] = TABLE) -> World[State]:
@@ -26,3 +26,8 @@ def store_world(rows: tuple[Row[State], ...] = TABLE) -> World[State]:
         ask=lambda state, _: (state, SESSION),
         stands=lambda _: False,
     )
+
+
+def one_process() -> World[State]:
+    """Return the world without the other process, which has a third of the states."""
+    return store_world(tuple(row for row in TABLE if row.on not in RIVALS))
