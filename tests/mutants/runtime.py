@@ -268,11 +268,7 @@ RUNTIME_MUTANTS = (
     _mutant(
         "overruled-reason-runs", "the reason of an overruled vote becomes a message", "INV-21",
         fault.visiting(Window.CLOSING, seam.run_the_overruled_reason),
-<<<<<<< HEAD
-        program.continued_although_stopped, "seams", also="INV-05 INV-11",
-=======
-        program.continued_although_stopped, "seams", "INV-06 INV-11 INV-12",
->>>>>>> h3-teeth
+        program.continued_although_stopped, "seams", "INV-05 INV-06 INV-11 INV-12",
     ),
     _mutant(
         "blocked-and-discarded", "a blocked prompt is discarded as well", "INV-21",

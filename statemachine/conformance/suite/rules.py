@@ -244,7 +244,6 @@ class Intercepting(Program):
             self.attempt(self.play.intercept, seam, act)
 
     @precondition(lambda self: Offer.INTERCEPT in self.offers)
-<<<<<<< HEAD
     @rule(what=_SEAM_AND_OUTCOME, act=_SEAM_ACTS, model=st.sampled_from(("call", "ok")))
     def turn_up_to(self, what: tuple[str, str], act: str, model: str) -> None:
         """Let a turn come to a seam, and let something come of it."""
@@ -252,11 +251,6 @@ class Intercepting(Program):
             self.attempt(self.play.turn_up_to, what[0], act, what[1], model)
 
     @precondition(lambda self: Offer.INTERCEPT in self.offers)
-    @rule(verdict=_VERDICTS)
-    def judge(self, verdict: str) -> None:
-        """Let the oldest thing outside happen, in a way that only an interceptor can choose."""
-        self.attempt(self.play.answer, verdict)
-=======
     @rule(which=st.integers(0, 4))
     def judge(self, which: int) -> None:
         """Let the oldest thing outside happen, in any of the ways that it can."""
@@ -264,7 +258,6 @@ class Intercepting(Program):
         if gates and gates[0].outcomes:
             outcomes = gates[0].outcomes
             self.attempt(self.play.answer, outcomes[which % len(outcomes)])
->>>>>>> h3-teeth
 
 
 class WaitingProgram(Waiting, Cancelling):
