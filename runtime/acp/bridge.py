@@ -180,6 +180,7 @@ class Bridge:
         try:
             with self._handling():
                 fate = await accepted.fate
+            session.answering(accepted)
         finally:
             # The SDK writes the answer before the loop comes to this.
             asyncio.get_running_loop().call_soon(session.answered, accepted)

@@ -21,8 +21,6 @@ INVALID_REQUEST: Final = -32600
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 
-_NOTIFICATIONS: Final = frozenset({"session/cancel"})
-"""What a client may tell that means something here; the protocol wants the rest to be ignored."""
 _METADATA: Final = frozenset({"_meta", "field_meta"})
 _TELLING: Final = frozenset({"type", "loc", "msg"})
 """What an error of the SDK may say about a field; the rest repeats what the client sent."""
@@ -110,18 +108,24 @@ def _call(frame: Frame) -> Message | Answer:
     if not _is_id(request_id):
         why = "Invalid request: an id is a string, a whole number or null"
         return Answer(failure(None, INVALID_REQUEST, why))
-    if not is_request and (type(method) is not str or method not in _NOTIFICATIONS):
+    if not is_request and not _is_cancel(method, params):
+        # The protocol wants notifications that mean nothing here to be ignored.
         return Answer(None)
     if type(method) is not str:
         why = "Invalid request: a method is a string"
         return Answer(failure(request_id, INVALID_REQUEST, why))
     if params is not None and type(params) is not dict:
         why = "Invalid params: parameters are an object"
-        return Answer(failure(request_id, INVALID_PARAMS, why) if is_request else None)
+        return Answer(failure(request_id, INVALID_PARAMS, why))
     given = params or {}
     kept = {name: value for name, value in given.items() if name not in _METADATA}
     call: Frame = {"jsonrpc": "2.0", "method": method, "params": kept}
     return Message(call | {"id": request_id} if is_request else call)
+
+
+def _is_cancel(method: object, params: object) -> bool:
+    is_named = isinstance(params, dict) and type(params.get("sessionId")) is str
+    return method == "session/cancel" and is_named
 
 
 def _response(frame: Frame) -> Message | Answer:

@@ -1,6 +1,7 @@
 """One session of a client: its agent, its prompts, and what the client is shown of it."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable
 
 from attrs import define, field
@@ -39,7 +40,8 @@ class OpenSession:
     """Those that are not answered, in the order of their acceptance."""
     _offering: Prompt | None = field(init=False, default=None)
     _presenter: Presenter = field(init=False)
-    _held: list[Frame] = field(init=False, factory=list)
+    _held: deque[Frame | Prompt] = field(init=False, factory=deque)
+    """Updates that wait, each behind the prompts that have to be answered before it."""
 
     @_presenter.default
     def _clean(self) -> Presenter:
@@ -78,13 +80,23 @@ class OpenSession:
             prompt.is_cancelled = prompt.is_cancelled or not prompt.is_fixed
         self.handle.agent.cancel(_CANCELLED)
 
+    def answering(self, prompt: Prompt) -> None:
+        """Show what comes before the answer of a prompt, which is about to be written.
+
+        Fates are told in the order in which turns end, so earlier prompts have been answered.
+        """
+        if prompt in self._held:
+            while (first := self._held[0]) is not prompt:
+                self._held.popleft()
+                self._put(first)
+
     def answered(self, prompt: Prompt) -> None:
         """Forget a prompt whose answer has been written, and show what had to wait for that."""
         self._prompts.remove(prompt)
-        if self._held and not self._owes_answer:
-            held, self._held = self._held, []
-            for frame in held:
-                self.put(frame)
+        if prompt in self._held:
+            self._held.remove(prompt)
+        while self._held and not isinstance(self._held[0], Prompt):
+            self._put(self._held.popleft())
 
     def replay(self) -> None:
         """Show everything that was recorded before.
@@ -117,13 +129,11 @@ class OpenSession:
                 prompt.turn = data["turn"]
         elif record.type == "turn/end":
             for prompt in self._prompts:
-                prompt.is_fixed = prompt.is_fixed or prompt.turn == data["turn"]
+                if prompt.turn == data["turn"]:
+                    prompt.is_fixed = True
+                    self._held.append(prompt)
         else:
             self._show(self._presenter.live(record))
-
-    @property
-    def _owes_answer(self) -> bool:
-        return any(prompt.is_fixed for prompt in self._prompts)
 
     def _find(self, message_id: str) -> Prompt | None:
         mine = (prompt for prompt in self._prompts if prompt.message_id == message_id)
@@ -140,7 +150,11 @@ class OpenSession:
             "method": "session/update",
             "params": {"sessionId": self.id, "update": update},
         }
-        if self._owes_answer:
+        if self._held:
             self._held.append(frame)
         else:
             self.put(frame)
+
+    def _put(self, held: Frame | Prompt) -> None:
+        if not isinstance(held, Prompt):
+            self.put(held)
