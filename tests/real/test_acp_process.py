@@ -757,7 +757,7 @@ LINES: Final = [
     b'{"jsonrpc":"2.0","id":1.5,"method":"initialize"}',
     b'{"jsonrpc":"2.0","id":1e999,"method":"initialize"}',
     b'{"jsonrpc":"2.0","id":8,"method":42}',
-    b'{"jsonrpc":"2.0","id":8,"method":["a"]}',
+    b'{"jsonrpc":"2.0","id":16,"method":["a"]}',
     b'{"jsonrpc":"2.0","id":9,"method":"session/prompt","params":[1]}',
     b'{"jsonrpc":"2.0","id":10,"method":"no/such"}',
     b'{"jsonrpc":"2.0","id":"\\ud800","method":"no\\ud800"}',
