@@ -12,7 +12,9 @@ import pytest
 from runtime.acp.bridge import Bridge
 from runtime.acp.prompts import Prompt
 from runtime.acp.sessions import OpenSession
+from runtime.application import AGENTS, AppContext
 from runtime.ports import yield_once
+from runtime.registry import AgentRegistry
 from runtime.teardown import Teardown
 from runtime.turn import Fate
 from statemachine.conformance.verdict.parts import merge_parts
@@ -142,7 +144,12 @@ def _the_end_forgets_the_sessions(patch: pytest.MonkeyPatch) -> None:
         self._open.clear()
         return plain(self)
 
+    def agents(self: AppContext) -> AgentRegistry:
+        roster = self.need(AGENTS)
+        return AgentRegistry(roster, roster.provider)
+
     patch.setattr(Bridge, "aclose", aclose)
+    patch.setattr(AppContext, "agents", property(agents))
 
 
 def _a_load_is_shown_behind_its_answer(patch: pytest.MonkeyPatch) -> None:
