@@ -365,22 +365,19 @@ class World:
         if loading and not is_open:
             return
         if kind == "agent_message_chunk":
-            for sent in self.connection.prompts:
-                if sent.text in update["content"]["text"]:
-                    is_open_request = sent.request in self.connection.requests
-                    self._check(is_open_request, f"update of {sent.text} behind its answer")
-        self._check_order(session)
+            self._judge_text(session, update["content"]["text"])
 
-    def _check_order(self, session: str) -> None:
-        """A prompt whose turn was followed by another one that shows something is answered."""
-        turns, ended = self._turns(session)
-        last = max(turns.values(), default=0)
-        if last in ended:
-            return
+    def _judge_text(self, session: str, text: str) -> None:
+        """Judge a reply: its prompts are not answered yet, those of earlier turns are."""
+        turns, _ = self._turns(session)
+        mine = [sent for sent in self.connection.prompts if sent.text in text]
+        shown = max((turns.get(sent.text, 0) for sent in mine), default=0)
         for sent in self.connection.prompts:
-            is_over = sent.session == session and turns.get(sent.text, last) < last
+            is_open = sent.request in self.connection.requests
+            is_earlier = sent.session == session and turns.get(sent.text, shown) < shown
+            self._check(is_open or sent not in mine, f"update of {sent.text} behind its answer")
             self._check(
-                not is_over or sent.request not in self.connection.requests,
+                not (is_open and is_earlier),
                 f"a later turn was shown before {sent.text} was answered",
             )
 
