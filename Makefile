@@ -62,7 +62,8 @@ test: $(STAMP) ## everything but the slow tests: suites at profile ci, schedules
 # table and one report. The verdict is given even when the first step fails, and says what broke.
 DIRECTED := tests/unit/test_public_api.py tests/unit/test_foreign_models.py \
 	tests/unit/context/test_ownership.py tests/unit/test_foreign_cancellation.py \
-	tests/conformance/test_context_suite.py tests/spec/gate/test_our_corpus.py
+	tests/conformance/test_context_suite.py tests/conformance/test_acp_suite.py \
+	tests/spec/gate/test_our_corpus.py
 
 verify: $(STAMP) ## the verdict on every invariant: cases, mutants, explorer, suites
 	@rm -rf $(PARTS) && mkdir -p $(PARTS)

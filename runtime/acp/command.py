@@ -96,7 +96,7 @@ async def _serve(chosen: argparse.Namespace, model: Model) -> None:
         loop.add_signal_handler(number, wire.end)
     try:
         # Slow, so behind the signals: one that comes meanwhile ends this in good order.
-        from .serving import serve  # noqa: PLC0415
+        from .serving import serve  # noqa: PLC0415  # see above
 
         async with open_runtime(
             store=chosen.store, models={"acp": model}, default_model="acp"

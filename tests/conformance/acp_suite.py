@@ -19,7 +19,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.conformance.acp_world import Count, World
+from tests.conformance.acp_clients import Count
+from tests.conformance.acp_world import World
 
 __all__ = ["ClientProgram", "acp_suite"]
 

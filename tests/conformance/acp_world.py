@@ -12,15 +12,12 @@ client, looks into the runtime at the instants at which something is claimed, an
 """
 
 import asyncio
-import json
-from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Final, TypeVar
 
 from attrs import define, field
 
 from runtime import Runtime, open_runtime
-from runtime.acp import serving
 from runtime.acp.bridge import Bridge
 from runtime.acp.serving import serve
 from runtime.containment import attempt
@@ -33,8 +30,9 @@ from runtime.staged import StagedSeams
 from runtime.subject import CALL, CUT_SHORT, StageClock, StageIdentifiers, StageModel
 from runtime.tools import ToolUse
 from statemachine.conformance.stage.stage import Stage
+from tests.conformance.acp_clients import Connection, Count, MemoryWire, Sent
 
-__all__ = ["BrokenPromiseError", "Count", "World"]
+__all__ = ["BrokenPromiseError", "World"]
 
 Frame = dict[str, Any]
 T = TypeVar("T")
@@ -44,88 +42,6 @@ _STOPPED: Final = ("aborted", "disposed")
 
 class BrokenPromiseError(AssertionError):
     """A client was told what is not so, or was not told."""
-
-
-@define
-class Count:
-    """How much was done in all the programs of a suite."""
-
-    programs: int = 0
-    judged: int = 0
-    answers: int = 0
-    cancelled: int = 0
-    loads: int = 0
-    gone: int = 0
-    """Connections whose end was judged."""
-
-
-@define(eq=False)
-class MemoryWire:
-    """A wire whose other end is the test."""
-
-    written: list[Frame] = field(factory=list)
-    is_ended: bool = False
-    _unread: deque[bytes] = field(factory=deque)
-    _reader: "asyncio.Future[None] | None" = None
-
-    async def read(self) -> bytes:
-        """See `Wire`."""
-        while not self._unread and not self.is_ended:
-            self._reader = asyncio.get_running_loop().create_future()
-            await self._reader
-        return self._unread.popleft() if self._unread else b""
-
-    def write(self, data: bytes) -> None:
-        """See `Wire`."""
-        self.written.append(json.loads(data))
-
-    def say(self, *frames: Frame) -> None:
-        """Write messages to the program, in one piece."""
-        self._unread.append(b"".join(json.dumps(frame).encode() + b"\n" for frame in frames))
-        self._wake()
-
-    def end(self) -> None:
-        """Go."""
-        self.is_ended = True
-        self._wake()
-
-    def _wake(self) -> None:
-        if self._reader is not None and not self._reader.done():
-            self._reader.set_result(None)
-
-
-@define(eq=False)
-class Sent:
-    """One prompt of a client."""
-
-    text: str
-    session: str
-    request: int
-    was_accepted: bool = False
-    must_cancel: bool = False
-    must_not_run: bool = False
-    may_cancel: bool = False
-    """Whether anything that cancels came after it."""
-
-
-@define(eq=False)
-class Connection:
-    """One client, and what is known of it."""
-
-    wire: MemoryWire
-    task: "asyncio.Task[None]"
-    requests: dict[int, str] = field(factory=dict)
-    """What was asked for, by id."""
-    loads: dict[int, str] = field(factory=dict)
-    prompts: list[Sent] = field(factory=list)
-    sessions: list[str] = field(factory=list)
-    """Those that are open, as far as the client knows."""
-    closes: dict[int, str] = field(factory=dict)
-    touched: set[str] = field(factory=set)
-    """Every session that was ever open here."""
-    read: int = 0
-    """Written messages that were judged."""
-    questions: list[int] = field(factory=list)
 
 
 @define(eq=False)
@@ -199,13 +115,8 @@ class World:
                 world.cancelling(self, session_id)
                 await super().cancel(session_id)
 
-        plain, serving.Bridge = serving.Bridge, Watched  # type: ignore[misc]  # for one call
-        try:
-            task = self.stage.spawn(serve(self.runtime, wire), "connection")
-            self.connection = Connection(wire=wire, task=task)
-            self.stage.tick(1)
-        finally:
-            serving.Bridge = plain  # type: ignore[misc]
+        serving = serve(self.runtime, wire, make_bridge=Watched)
+        self.connection = Connection(wire=wire, task=self.stage.spawn(serving, "connection"))
 
     # -- Acts --------------------------------------------------------------------------------------
 

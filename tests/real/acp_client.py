@@ -17,11 +17,23 @@ from typing import Any, Final, Self
 
 from .talking import ROOT, until
 
-__all__ = ["COMMAND", "AcpClient", "Frame", "initialize", "new_session"]
+__all__ = [
+    "COMMAND",
+    "SLEEP",
+    "AcpClient",
+    "Frame",
+    "initialize",
+    "new_session",
+    "pause",
+    "processes_with",
+    "said_before",
+]
 
 Frame = dict[str, Any]
 
 COMMAND: Final = (sys.executable, "-W", "error", "-m", "runtime", "acp")
+SLEEP: Final = "98761.5"
+"""What the commands of the tests sleep; nobody else does so for just that long."""
 EXIT_WITHIN_S: Final = 25.0
 """More than the sum of the graces on a machine that does other things, too."""
 
@@ -82,7 +94,7 @@ class AcpClient:
             try:
                 rest = rest[os.write(stdin, rest) :]
             except BlockingIOError:
-                self._listen(min(within_s, 0.01))
+                self.listen(min(within_s, 0.01))
             return not rest
 
         until(written)
@@ -142,7 +154,7 @@ class AcpClient:
             found.extend(frame for frame in self.frames if is_it(frame))
             if not found:
                 assert self._selector.get_map(), f"it ended: {self.frames} {self.notes.decode()}"
-                self._listen(within_s)
+                self.listen(within_s)
             return bool(found)
 
         until(observe)
@@ -192,12 +204,12 @@ class AcpClient:
 
         def observe(within_s: float) -> bool:
             if self._selector.get_map():
-                self._listen(min(within_s, 0.1))
+                self.listen(min(within_s, 0.1))
             return self.process.poll() is not None
 
         until(observe, EXIT_WITHIN_S)
         while self._selector.get_map():
-            self._listen(1.0)
+            self.listen(1.0)
         return self.process.wait()
 
     def finish(self) -> None:
@@ -217,7 +229,8 @@ class AcpClient:
     def _stream(self, name: str) -> Any:  # noqa: ANN401  # one of three pipes
         return getattr(self.process, name)
 
-    def _listen(self, within_s: float) -> None:
+    def listen(self, within_s: float) -> None:
+        """Read for some time what the program writes."""
         for key, _ in self._selector.select(within_s):
             stream: Any = key.fileobj
             heard = os.read(stream.fileno(), 1 << 16)
@@ -266,3 +279,21 @@ def _answers(frame: Frame, request_id: object) -> bool:
 
 def _refuse(constant: str) -> None:
     raise AssertionError(f"{constant} is no JSON")
+
+
+def said_before(keep: Callable[[], AcpClient]) -> str:
+    """Let a client talk, and go; return its session."""
+    first = keep()
+    session = first.open()
+    for text in ("think", "hello"):
+        prompt = first.prompt(session, text)
+        first.send(prompt)
+        assert first.stopped(prompt) == "end_turn"
+    first.finish()
+    return session
+
+
+def pause(client: AcpClient, within_s: float) -> bool:
+    """Read for a moment what the program says; it is not so yet."""
+    client.listen(min(within_s, 0.05))
+    return False
