@@ -83,8 +83,8 @@ check: $(STAMP) ## lint, format, types, layers, RFCs, freshness of generated fil
 	$(RUN) -m tests.house.pages --check
 	@$(MAKE) rfc
 
-clients: ## drive the ACP bridge with real clients
-	@echo "clients: nothing to run yet; it comes with the ACP bridge"
+clients: $(STAMP) ## drive the ACP bridge with real clients (those in Node need npm)
+	$(RUN) -m tests.clients
 
 bench: $(STAMP) ## what turns, lives, decisions and idle agents cost, as ratios of one run
 	$(PYTEST) -p pytest_benchmark.plugin tests/benchmarks

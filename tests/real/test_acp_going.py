@@ -25,6 +25,7 @@ def test_a_signal_is_the_end_of_the_client(client: AcpClient, number: signal.Sig
 
 @pytest.mark.clause("J-60")
 @pytest.mark.seed("SEED-47", "SEED-48")
+@pytest.mark.case("CASE-133")
 def test_the_end_of_the_input_ends_a_running_prompt(keep: Callable[[], AcpClient]) -> None:
     """The log says that the turn was ended, and nothing is left open in it."""
     first = keep()
@@ -52,6 +53,7 @@ def test_prompt_cancel_and_end_of_input_in_one_write(client: AcpClient) -> None:
 
 @pytest.mark.clause("J-60")
 @pytest.mark.seed("SEED-49")
+@pytest.mark.case("CASE-067")
 def test_a_load_that_the_end_of_the_input_overtakes(keep: Callable[[], AcpClient]) -> None:
     """It is answered or not; either way nothing is left, and the session can be loaded again."""
     session = said_before(keep)
@@ -97,6 +99,7 @@ def test_a_broken_pipe_is_the_end_of_the_client(client: AcpClient) -> None:
     assert client.exit_status() == 0
 
 
+@pytest.mark.case("CASE-153")
 def test_a_slow_reader_gets_everything(client: AcpClient) -> None:
     """A reply of more than a megabyte arrives whole, its characters too."""
     session = client.open()

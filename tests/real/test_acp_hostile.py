@@ -79,6 +79,7 @@ def test_metadata_never_names_another_session(client: AcpClient, name: str) -> N
 
 
 @pytest.mark.clause("J-50")
+@pytest.mark.case("CASE-153")
 def test_a_line_that_is_too_long_is_refused_by_name_and_the_next_is_read(
     client: AcpClient,
 ) -> None:
@@ -104,6 +105,7 @@ def test_a_large_refused_prompt_is_not_sent_back(client: AcpClient) -> None:
 
 
 @pytest.mark.clause("J-50")
+@pytest.mark.case("CASE-153")
 def test_a_prompt_of_a_megabyte_arrives(client: AcpClient) -> None:
     """Lines far beyond the buffers of pipes and readers are ordinary."""
     session = client.open()

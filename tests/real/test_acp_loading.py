@@ -10,6 +10,7 @@ pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
 
 
 @pytest.mark.clause("J-33", "J-26")
+@pytest.mark.case("CASE-148")
 def test_a_loaded_session_shows_everything_before_it_answers(
     keep: Callable[[], AcpClient],
 ) -> None:
@@ -65,6 +66,7 @@ def test_a_session_is_loaded_once_at_a_time(keep: Callable[[], AcpClient]) -> No
 
 
 @pytest.mark.clause("J-28")
+@pytest.mark.case("CASE-141")
 def test_a_load_of_a_running_session_leaves_its_cancel_alone(
     keep: Callable[[], AcpClient],
 ) -> None:
@@ -81,6 +83,7 @@ def test_a_load_of_a_running_session_leaves_its_cancel_alone(
 
 
 @pytest.mark.clause("J-58", "J-33")
+@pytest.mark.case("CASE-149")
 def test_a_closed_session_can_be_loaded_again(keep: Callable[[], AcpClient]) -> None:
     """Once the close is answered, the session is free, and nothing of it was lost."""
     first = keep()

@@ -21,6 +21,7 @@ def test_the_one_version_is_answered_whatever_was_asked(client: AcpClient) -> No
 
 
 @pytest.mark.clause("J-25", "J-26", "J-57")
+@pytest.mark.case("CASE-136")
 def test_a_prompt_streams_its_text_and_then_says_that_it_ended(client: AcpClient) -> None:
     """The pieces come first, the client's own words do not come back, the answer is last."""
     session = client.open()
@@ -75,6 +76,7 @@ def test_two_prompts_in_one_write_are_both_answered(client: AcpClient) -> None:
 
 
 @pytest.mark.clause("J-57")
+@pytest.mark.case("CASE-138")
 def test_what_follows_a_turn_is_written_behind_its_answer(client: AcpClient) -> None:
     """A prompt that runs in the next turn shows nothing before the first one is answered."""
     session = client.open()
@@ -112,6 +114,7 @@ def test_a_prompt_that_says_nothing_is_refused(client: AcpClient, blocks: object
 
 @pytest.mark.clause("J-19")
 @pytest.mark.seed("SEED-45")
+@pytest.mark.case("CASE-135", "CASE-145")
 def test_a_cancel_stops_the_running_prompt(client: AcpClient) -> None:
     """It is answered as cancelled, behind what it had said."""
     session = client.open()
@@ -124,6 +127,7 @@ def test_a_cancel_stops_the_running_prompt(client: AcpClient) -> None:
 
 @pytest.mark.clause("J-21", "J-48")
 @pytest.mark.seed("SEED-46")
+@pytest.mark.case("CASE-140")
 def test_a_prompt_cancelled_in_the_same_write_never_runs(client: AcpClient) -> None:
     """Order on the wire is order in the inbox, every time, and the next prompt runs alone."""
     session = client.open()
@@ -163,6 +167,7 @@ def test_a_cancel_of_nothing_does_not_reach_the_next_prompt(client: AcpClient) -
 
 
 @pytest.mark.clause("J-22")
+@pytest.mark.case("CASE-135")
 def test_a_cancel_behind_the_answer_does_nothing(client: AcpClient) -> None:
     """What is answered stays as it was answered."""
     session = client.open()
@@ -183,6 +188,7 @@ def test_a_cancel_of_an_unknown_session_does_nothing(client: AcpClient) -> None:
 
 
 @pytest.mark.clause("J-23")
+@pytest.mark.case("CASE-143")
 def test_a_cancel_leaves_other_sessions_alone(client: AcpClient) -> None:
     """Only the session that it names is cancelled."""
     one, two = client.open(), client.open()
@@ -194,6 +200,7 @@ def test_a_cancel_leaves_other_sessions_alone(client: AcpClient) -> None:
 
 
 @pytest.mark.clause("J-13", "J-21")
+@pytest.mark.case("CASE-152")
 def test_a_storm_of_prompts_and_cancels_is_answered_in_full(client: AcpClient) -> None:
     """Each prompt before the last cancel is cancelled or done, none is lost, none is hung."""
     session = client.open()

@@ -63,6 +63,7 @@ def test_anything_but_an_allowance_is_a_no(tools: AcpClient, answer: Frame) -> N
 
 
 @pytest.mark.clause("J-59")
+@pytest.mark.case("CASE-146")
 def test_a_cancel_ends_a_question_that_nobody_answers(tools: AcpClient) -> None:
     """The prompt is answered, the command never runs, a late allowance is ignored."""
     session = tools.open()
