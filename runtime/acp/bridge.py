@@ -230,8 +230,8 @@ class Bridge:
 
     async def _join_sessions(self) -> tuple[str, ...]:
         # Each is bounded by the graces of its parts.
-        while self._ending:
-            await asyncio.wait(tuple(self._ending.values()))
+        while endings := [each for each in self._ending.values() if not each.done()]:
+            await asyncio.wait(endings)
         return ()
 
     async def _join_handlers(self) -> tuple[str, ...]:
@@ -251,10 +251,9 @@ class Bridge:
     async def _finish(self, session: OpenSession) -> None:
         await session.handle.dispose()
         bash = self._context.get(BASH)
-        if bash is not None:
-            error = await attempt_awaited(bash.end_session(session.id))
-            if error is not None:
-                log_failure(error, f"the jobs of session {session.id} were not ended")
+        error = None if bash is None else await attempt_awaited(bash.end_session(session.id))
+        if error is not None:
+            log_failure(error, f"the jobs of session {session.id} were not ended")
         del self._ending[session.id], self._shown[session.session]
 
     # -- What happens ------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from runtime.context import Proceed
 from runtime.errors import LifecycleError
 from runtime.limits import DEFAULT_LIMITS
 from runtime.model import EchoModel, Model
+from runtime.ports import has_process_groups
 from runtime.scripted import ScriptedModel, ScriptError
 from runtime.seams import TOOL_BEFORE, Ask, Permit, ToolVerdict
 from runtime.tools import ToolUse
@@ -64,6 +65,9 @@ def describe_acp(parser: argparse.ArgumentParser) -> None:
 
 def run_acp(chosen: argparse.Namespace) -> int:
     """Serve as an argument parser was told; return the exit status."""
+    if not has_process_groups():
+        print("quiesce-acp: it runs on Linux and macOS only", file=sys.stderr)
+        return _BAD
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
     try:
         model = _model(chosen.model)

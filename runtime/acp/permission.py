@@ -3,14 +3,15 @@
 import asyncio
 from typing import Final
 
-from acp import Client
+from acp import Client, text_block, tool_content
 from acp.schema import AllowedOutcome, PermissionOption, ToolCallUpdate
 
 from runtime.containment import log_failure
 from runtime.seams import PermissionRequest
+from runtime.session.content import thaw
 
 from .sessions import OpenSession
-from .updates import call_update
+from .updates import call_title, call_update
 
 __all__ = ["ask_client"]
 
@@ -29,7 +30,15 @@ async def ask_client(client: Client, session: OpenSession, request: PermissionRe
     Clauses: J-54 J-59
     """
     use = request.use
-    call = ToolCallUpdate(tool_call_id=use.call_id, status="pending", title=request.question)
+    title, kind = call_title(session.tools, use.name, use.raw_arguments)
+    call = ToolCallUpdate(
+        tool_call_id=use.call_id,
+        title=title,
+        kind=kind,
+        status="pending",
+        raw_input=thaw(use.arguments),
+        content=[tool_content(text_block(request.question))],
+    )
     question = client.request_permission(
         session_id=session.id, tool_call=call, options=list(_OPTIONS)
     )

@@ -13,6 +13,7 @@ from typing import Final
 from attrs import define, field
 
 from runtime.containment import log_line
+from runtime.errors import CallerError
 from runtime.limits import Limits
 from runtime.ports import yield_once
 
@@ -27,9 +28,17 @@ def take_standard_streams() -> tuple[int, int]:
 
     Whatever else prints goes to standard error, and whatever else reads finds nothing.
 
+    Raises:
+        CallerError: one of the three is closed.
+
     Clauses: J-47
     """
-    taken = os.dup(_INPUT), os.dup(_OUTPUT)
+    try:
+        os.fstat(_ERRORS)
+        taken = os.dup(_INPUT), os.dup(_OUTPUT)
+    except OSError as error:
+        why = "standard input, output and error are needed, and one is closed"
+        raise CallerError(why) from error
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, _INPUT)
     os.close(nothing)

@@ -5,7 +5,7 @@ itself has just sent is not shown to it again.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from attrs import define, field
 
@@ -105,13 +105,15 @@ def call_update(call_id: str, status: str) -> Frame:
     return {"sessionUpdate": "tool_call_update", "toolCallId": call_id, "status": status}
 
 
-def call_title(tools: ToolRegistry, name: str, arguments: str) -> tuple[str, str]:
+def call_title(
+    tools: ToolRegistry, name: str, arguments: str
+) -> tuple[str, Literal["execute", "other"]]:
     """Return how a call is headed, and the kind of thing it does, in the protocol's words."""
     shown: Mapping[str, Any] = tools.presentation(name, parse_arguments(arguments)) or {}
     title = shown.get("title")
     said = title if type(title) is str and title.strip() else name
-    kind = "execute" if shown.get("kind") == "terminal" else "other"
-    return " ".join(said.split())[:_TITLE_CHARACTERS_MAX], kind
+    heading = " ".join(said.split())[:_TITLE_CHARACTERS_MAX]
+    return heading, "execute" if shown.get("kind") == "terminal" else "other"
 
 
 _CHUNKS: Final = {"text": "agent_message_chunk", "reasoning": "agent_thought_chunk"}

@@ -1,13 +1,17 @@
 """Every way in which a client goes, and that nothing of it is left."""
 
+import json
+import shlex
 import signal
 import sqlite3
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from .acp_client import AcpClient, initialize, new_session, said_before
+from .acp_client import COMMAND, AcpClient, initialize, new_session, said_before
+from .talking import ROOT
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
 
@@ -123,3 +127,27 @@ def test_nothing_of_the_session_is_open_in_the_store(
         dump = "\n".join(database.iterdump())
     database.close()
     assert dump.count("turn/start") == dump.count("turn/end") == 1
+
+
+@pytest.mark.clause("J-47", "J-60")
+def test_files_serve_as_well_as_pipes(tmp_path: Path) -> None:
+    """Requests from a file are answered into a file, which holds nothing else."""
+    asked, told = tmp_path / "asked", tmp_path / "told"
+    lines = [json.dumps(frame) for frame in (initialize(), new_session(1))]
+    asked.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with asked.open("rb") as source, told.open("wb") as sink:
+        run = subprocess.run(COMMAND, cwd=ROOT, stdin=source, stdout=sink, timeout=60, check=False)
+    assert run.returncode == 0
+    answers = [json.loads(line) for line in told.read_text(encoding="utf-8").splitlines()]
+    assert [each["id"] for each in answers] == [0, 1]
+
+
+def test_without_standard_input_nothing_is_served() -> None:
+    """It is said on standard error, with exit status 2."""
+    words = shlex.join([*COMMAND])
+    run = subprocess.run(
+        ["sh", "-c", f"exec {words} <&-"], cwd=ROOT, capture_output=True, timeout=60, check=False
+    )
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert b"standard input" in run.stderr
+    assert b"Traceback" not in run.stderr

@@ -28,6 +28,8 @@ def test_a_command_that_is_allowed_runs_and_shows_its_states(tools: AcpClient) -
     prompt = tools.prompt(session, "run")
     tools.send(prompt)
     question = question_of(tools)
+    asked = question["params"]["toolCall"]
+    assert (asked["title"], asked["kind"], asked["status"]) == ("echo out", "execute", "pending")
     outcome = {"outcome": {"outcome": "selected", "optionId": "allow"}}
     tools.send({"jsonrpc": "2.0", "id": question["id"], "result": outcome})
     assert tools.stopped(prompt) == "end_turn"
