@@ -65,6 +65,7 @@ DIRECTED := tests/unit/test_public_api.py tests/unit/test_foreign_models.py \
 	tests/conformance/test_context_suite.py tests/conformance/test_connection_suite.py \
 	tests/conformance/test_bash_suite.py tests/unit/bash/test_tool_bash.py \
 	tests/unit/bash/test_tool_bash_notices.py tests/unit/test_keeper.py \
+	tests/conformance/test_acp_suite.py \
 	tests/spec/gate/test_our_corpus.py
 
 verify: $(STAMP) ## the verdict on every invariant: cases, mutants, explorer, suites
@@ -85,8 +86,8 @@ check: $(STAMP) ## lint, format, types, layers, RFCs, freshness of generated fil
 	$(RUN) -m tests.house.pages --check
 	@$(MAKE) rfc
 
-clients: ## drive the ACP bridge with real clients
-	@echo "clients: nothing to run yet; it comes with the ACP bridge"
+clients: $(STAMP) ## drive the ACP bridge with real clients (those in Node need npm)
+	$(RUN) -m tests.clients
 
 bench: $(STAMP) ## what turns, lives, decisions and idle agents cost, as ratios of one run
 	$(PYTEST) -p pytest_benchmark.plugin tests/benchmarks

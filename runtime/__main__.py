@@ -4,6 +4,7 @@
     python -m runtime demo --model scripted:FILE    an agent that answers from a script
     python -m runtime sessions list                 the stored sessions; see `sessions --help`
     python -m runtime schema                        the JSON Schema of a session's lines
+    python -m runtime acp                           serve an editor; see `acp --help`
 
 Exit status: 0 when it is done, 130 after Ctrl-C, 2 for a bad command, script, input or store, 1 if
 the output was lost, or if `sessions verify` found damage.
@@ -19,6 +20,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
+from .acp.command import describe_acp, run_acp
 from .demo import INTERRUPTED, OUTPUT_LOST, InputError, Screen, demo
 from .model import EchoModel, Model
 from .scripted import ScriptedModel, ScriptError
@@ -45,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return _sessions(chosen)
             case "schema":
                 return _schema(chosen)
+            case "acp":
+                return run_acp(chosen)
             case _:
                 return _demo(chosen)
 
@@ -145,6 +149,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Print the JSON Schema (2020-12) of what stands in a session's file line by "
         "line: its header and its records.",
     )
+    describe_acp(commands.add_parser("acp", help="serve an editor through standard input"))
     return parser
 
 

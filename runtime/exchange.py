@@ -1,6 +1,6 @@
 """Send one message and await the fate of exactly that message."""
 
-from typing import TYPE_CHECKING
+import asyncio
 
 from statemachine import Input
 
@@ -9,10 +9,7 @@ from .errors import CallerError
 from .turn import Fate
 from .waiting import check_outside
 
-if TYPE_CHECKING:
-    import asyncio
-
-__all__ = ["exchange"]
+__all__ = ["begin_exchange", "exchange"]
 
 
 async def exchange(agent: Agent, content: object, *, source: object = None) -> Fate:
@@ -31,10 +28,23 @@ async def exchange(agent: Agent, content: object, *, source: object = None) -> F
 
     Clauses: A-79
     """
+    watcher: asyncio.Future[Fate] = asyncio.get_running_loop().create_future()
+    begin_exchange(agent, content, source=source, watcher=watcher)
+    return await watcher
+
+
+def begin_exchange(
+    agent: Agent, content: object, *, source: object = None, watcher: "asyncio.Future[Fate]"
+) -> None:
+    """Send a message before this returns, and have its fate put into a future.
+
+    Raises:
+        LifecycleError: as `exchange` does; then the future stays as it is.
+
+    Clauses: A-79
+    """
     if not isinstance(agent, LiveAgent):
         raise CallerError(f"exchange refused: {agent!r} is not an agent of this runtime")
     core = agent._core  # noqa: SLF001  # the same package
     check_outside(core.own_tasks, f"exchange with agent {core.id!r}", "send the message and return")
-    watcher: asyncio.Future[Fate] = core.loop.create_future()
     offer(core, Input.SEND, content, source, watcher)
-    return await watcher

@@ -100,6 +100,12 @@ class Limits:
     steps_per_turn_max: int = field(default=200, validator=_is_positive_count)
     """Steps of one turn; a turn that wants more ends as `max-steps`."""
 
+    acp_line_bytes_max: int = field(default=32 * 1024 * 1024, validator=_is_positive_count)
+    """Length of one line from a client of the bridge."""
+
+    acp_unread_bytes_max: int = field(default=64 * 1024 * 1024, validator=_is_positive_count)
+    """Output that waits for a client to read it; one that lets more wait is taken to be gone."""
+
     nested_announcements_max: int = field(default=100, validator=_is_positive_count)
     """Announcements caused while others are delivered, one inside another."""
 

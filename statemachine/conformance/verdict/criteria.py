@@ -218,22 +218,20 @@ CRITERIA: Final = (
         "INV-14",
         "A E",
         "Ar Er",
-        "F-21 F-22",
+        "F-21 F-22 J-34 J-36 J-38 J-40 J-58",
         "nothing of a connection outlives it",
         "After a client has gone no agent and no session of its connection remains or appears "
         "later; after a session was closed none of it does until it is loaded anew.",
-        later="connections come with the ACP bridge",
     ),
     _row(
         "INV-15",
         "A E",
         "Ar Er",
-        "A-54 A-79",
+        "A-54 A-79 J-13 J-19 J-21 J-48 J-57",
         "each client prompt is answered once",
         "Each prompt of a client is answered exactly once and after its updates, a cancelled "
         "one as `cancelled`; a client's cancel reaches exactly the prompts accepted before "
         "it.",
-        later="prompts of a client come with the ACP bridge",
     ),
     _row(
         "INV-16",

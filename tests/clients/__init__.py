@@ -1,0 +1,1 @@
+"""Real clients of the protocol, and what they find."""

@@ -1,0 +1,140 @@
+"""Sessions that are kept, loaded, resumed and listed, by one program after the other."""
+
+from collections.abc import Callable
+
+import pytest
+
+from .acp_client import AcpClient, said_before
+
+pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
+
+
+@pytest.mark.clause("J-33", "J-26")
+@pytest.mark.case("CASE-148")
+def test_a_loaded_session_shows_everything_before_it_answers(
+    keep: Callable[[], AcpClient],
+) -> None:
+    """Both prompts, the thought and both replies come in their order, then the answer."""
+    session = said_before(keep)
+    second = keep()
+    second.open()
+    assert "error" not in second.ask("session/load", sessionId=session, cwd="/", mcpServers=[])
+    shown = [(each["sessionUpdate"], each["content"]["text"]) for each in second.updates(session)]
+    assert shown == [
+        ("user_message_chunk", "think"),
+        ("agent_thought_chunk", "hmm"),
+        ("agent_message_chunk", "so"),
+        ("user_message_chunk", "hello"),
+        ("agent_message_chunk", "well"),
+        ("agent_message_chunk", " said"),
+    ]
+    assert "method" not in second.frames[-1]
+    prompt = second.prompt(session, "hello")
+    second.send(prompt)
+    assert second.stopped(prompt) == "end_turn"
+
+
+@pytest.mark.clause("J-54")
+def test_a_resumed_session_shows_nothing_and_goes_on(keep: Callable[[], AcpClient]) -> None:
+    """Resume is a load without the past."""
+    session = said_before(keep)
+    second = keep()
+    second.open()
+    assert "error" not in second.ask("session/resume", sessionId=session, cwd="/")
+    assert second.updates(session) == []
+    prompt = second.prompt(session, "hello")
+    second.send(prompt)
+    assert second.stopped(prompt) == "end_turn"
+
+
+@pytest.mark.clause("J-28", "J-29")
+@pytest.mark.seed("SEED-50")
+def test_a_session_is_loaded_once_at_a_time(keep: Callable[[], AcpClient]) -> None:
+    """Of two loads in one write one is refused, and so is one of a session that is open."""
+    session = said_before(keep)
+    second = keep()
+    second.open()
+    loads = [
+        second.request("session/load", sessionId=session, cwd="/", mcpServers=[]) for _ in range(2)
+    ]
+    second.send(*loads)
+    answers = [second.response(load) for load in loads]
+    assert "error" not in answers[0]
+    assert answers[1]["error"]["code"] == -32602
+    third = second.ask("session/load", sessionId=session, cwd="/", mcpServers=[])
+    assert third["error"]["code"] == -32602
+
+
+@pytest.mark.clause("J-28")
+@pytest.mark.case("CASE-141")
+def test_a_load_of_a_running_session_leaves_its_cancel_alone(
+    keep: Callable[[], AcpClient],
+) -> None:
+    """The refused load changes nothing about who is reached by the cancel."""
+    first = keep()
+    session = first.open()
+    prompt = first.prompt(session, "hang")
+    first.send(prompt)
+    first.shows(session, "agent_message_chunk")
+    refused = first.ask("session/load", sessionId=session, cwd="/", mcpServers=[])
+    assert refused["error"]["code"] == -32602
+    first.send(first.cancel(session))
+    assert first.stopped(prompt) == "cancelled"
+
+
+@pytest.mark.clause("J-58", "J-33")
+@pytest.mark.case("CASE-149")
+def test_a_closed_session_can_be_loaded_again(keep: Callable[[], AcpClient]) -> None:
+    """Once the close is answered, the session is free, and nothing of it was lost."""
+    first = keep()
+    session = first.open()
+    prompt = first.prompt(session, "hello")
+    first.send(prompt)
+    assert first.stopped(prompt) == "end_turn"
+    assert first.ask("session/close", sessionId=session)["result"] == {}
+    before = len(first.updates(session))
+    assert "error" not in first.ask("session/load", sessionId=session, cwd="/", mcpServers=[])
+    assert len(first.updates(session)) == before + 3
+
+
+@pytest.mark.clause("J-31", "J-32", "J-29")
+def test_a_load_that_does_not_fit_shows_nothing_and_may_be_tried_again(
+    keep: Callable[[], AcpClient],
+) -> None:
+    """An unknown session and another directory are refused before anything is shown."""
+    session = said_before(keep)
+    second = keep()
+    second.open()
+    unknown = second.ask("session/load", sessionId="nobody", cwd="/", mcpServers=[])
+    assert unknown["error"]["code"] == -32002
+    elsewhere = second.ask("session/load", sessionId=session, cwd="/tmp", mcpServers=[])  # noqa: S108  # only named
+    assert elsewhere["error"]["code"] == -32602
+    assert second.updates(session) == []
+    assert "error" not in second.ask("session/load", sessionId=session, cwd="/", mcpServers=[])
+
+
+@pytest.mark.clause("J-54")
+def test_prompts_are_refused_until_the_load_is_answered(keep: Callable[[], AcpClient]) -> None:
+    """What is sent right behind a load does not know whether there will be a session."""
+    session = said_before(keep)
+    second = keep()
+    second.open()
+    load = second.request("session/load", sessionId=session, cwd="/", mcpServers=[])
+    prompt = second.prompt(session, "hello")
+    second.send(load, prompt, second.cancel(session))
+    assert second.response(prompt)["error"]["code"] == -32002
+    assert "error" not in second.response(load)
+
+
+@pytest.mark.clause("J-55")
+def test_kept_sessions_are_listed_by_directory(keep: Callable[[], AcpClient]) -> None:
+    """A client finds what it can load, and an empty list where there is nothing."""
+    session = said_before(keep)
+    second = keep()
+    fresh = second.open("/usr")
+    listed = second.ask("session/list")["result"]["sessions"]
+    assert [each["sessionId"] for each in listed] == [fresh, session]
+    there = second.ask("session/list", cwd="/")["result"]["sessions"]
+    assert [each["sessionId"] for each in there] == [session]
+    assert second.ask("session/list", cwd="/nowhere")["result"]["sessions"] == []
+    assert second.ask("session/list", cursor="no such")["error"]["code"] == -32602

@@ -1,0 +1,1 @@
+"""The bridge, a part at a time."""
