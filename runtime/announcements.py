@@ -24,6 +24,7 @@ __all__ = [
     "AGENT_SESSION_START",
     "AGENT_STATUS",
     "SESSION_CREATED",
+    "SESSION_ENDED",
     "SESSION_EVENT",
     "SESSION_FLUSH",
     "AgentFailed",
@@ -32,6 +33,7 @@ __all__ = [
     "Discarded",
     "Queued",
     "RecordAppended",
+    "SessionEnded",
     "SessionNotice",
     "SessionStarted",
     "StatusChanged",
@@ -119,6 +121,13 @@ class SessionNotice:
 
 
 @frozen(kw_only=True)
+class SessionEnded:
+    """A session is over, with everything that belonged to it; its log stays where it is kept."""
+
+    session_id: str
+
+
+@frozen(kw_only=True)
 class RecordAppended(SessionNotice):
     """A record was committed."""
 
@@ -133,6 +142,7 @@ AGENT_DISCARDED: Announcement[Discarded] = Announcement("agent/discarded")
 AGENT_ERROR: Announcement[AgentFailed] = Announcement("agent/error")
 AGENT_DISPOSED: Announcement[AgentNotice] = Announcement("agent/disposed")
 SESSION_CREATED: Announcement[SessionNotice] = Announcement("session/created")
+SESSION_ENDED: Announcement[SessionEnded] = Announcement("session/ended")
 SESSION_EVENT: Announcement[RecordAppended] = Announcement("session/event")
 SESSION_FLUSH: Announcement[SessionNotice] = Announcement("session/flush")
 """Awaited, all listeners at once, after every turn; the only one that may fail."""

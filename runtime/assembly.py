@@ -12,7 +12,13 @@ from attrs import frozen
 
 from statemachine import MACHINE, Machine, Status, Window
 
-from .announcements import SESSION_CREATED, Announcement, SessionNotice
+from .announcements import (
+    SESSION_CREATED,
+    SESSION_ENDED,
+    Announcement,
+    SessionEnded,
+    SessionNotice,
+)
 from .application import AGENTS, AppContext, ConfiguredAgent, driver_plugin
 from .bash import BASH, BashExecutor
 from .context import Context, Fiber, Plugin, Subscription
@@ -265,11 +271,7 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
     )
     context.provide(TOOLS, around.tools)
     context.provide(SYSTEM_PROMPT, around.sections)
-
-    def tell_created(session: Session) -> None:
-        around.bus.emit(SESSION_CREATED, SessionNotice(session=session))
-
-    sessions = Sessions(around.clock, limits, tell_created)
+    sessions = _live_sessions(around, context)
     runtime = Runtime(around, sessions, context)
 
     def make_roster(provider: Context) -> Roster:
@@ -292,6 +294,23 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
             yield runtime
         finally:
             await runtime.aclose()
+
+
+def _live_sessions(around: Surroundings, context: AppContext) -> Sessions:
+    """Make the store of the live sessions, which tells the application what happens to them."""
+
+    def tell_created(session: Session) -> None:
+        around.bus.emit(SESSION_CREATED, SessionNotice(session=session))
+
+    def tell_ended(session_id: str) -> None:
+        around.bus.emit(SESSION_ENDED, SessionEnded(session_id=session_id))
+
+    async def end_jobs(session_id: str) -> None:
+        bash = context.get(BASH)
+        if bash is not None:
+            await bash.end_session(session_id)
+
+    return Sessions(around.clock, around.limits, tell_created, tell_ended, end_jobs)
 
 
 def _checked_models(

@@ -1,6 +1,7 @@
 """The sessions that are live in this process."""
 
-from collections.abc import Callable, Iterable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import PurePath
 
 from runtime.errors import CallerError, DuplicateIdError, InvalidRecordError
@@ -17,22 +18,34 @@ __all__ = ["Sessions"]
 class Sessions:
     """The live sessions by id, in order of creation.
 
-    Clauses: D-33 D-34 D-35 D-36
+    Clauses: D-33 D-34 D-35 D-36 D-63
     """
 
-    def __init__(self, clock: Clock, limits: Limits, tell: Callable[[Session], None]) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        limits: Limits,
+        tell: Callable[[Session], None],
+        tell_ended: Callable[[str], None],
+        end_jobs: Callable[[str], Awaitable[object]],
+    ) -> None:
         """Begin empty.
 
         Args:
             clock: stamps headers and records.
             limits: bounds every record.
             tell: announces `session/created`.
+            tell_ended: announces `session/ended`.
+            end_jobs: ends the background jobs of a session and waits for that.
         """
-        self._tell = tell
+        self._tell, self._tell_ended, self._end_jobs = tell, tell_ended, end_jobs
         self._clock = clock
         self._limits = limits
         self._logs: dict[str, SessionLog] = {}
         self._reserved: dict[str, object] = {}
+        self._left: set[str] = set()
+        """The sessions that no agent works on any more and that have not ended."""
+        self._ending: dict[str, asyncio.Task[None]] = {}
 
     def get(self, session_id: str) -> Session | None:
         """Return a live session, or None."""
@@ -114,11 +127,13 @@ class Sessions:
         session_id = log.session.header.id
         self._refuse_taken(session_id)
         self._logs[session_id] = log
+        self._left.discard(session_id)
 
         def detach() -> None:
             # By object, never by id: a later session may have taken the id over.
             if self._logs.get(session_id) is log:
                 del self._logs[session_id]
+                self._left.add(session_id)
             log.detach()
 
         return detach
@@ -130,6 +145,41 @@ class Sessions:
         """
         self._tell(log.session)
 
+    async def end(self, session_id: str) -> None:
+        """End a session that no agent works on any more, and wait for the end of its jobs.
+
+        What is stored of it stays, and it may be resumed again. Whoever asks meanwhile waits for
+        the same end; a session that has ended, or was never here, has nothing to end.
+
+        Raises:
+            CallerError: an agent works on it, or it is being resumed.
+
+        Clauses: D-63 D-64
+        """
+        ending = self._ending.get(session_id)
+        if ending is None:
+            if session_id in self._logs:
+                raise CallerError(
+                    f"end of session {session_id!r} refused: a live agent works on it; "
+                    "dispose that agent first"
+                )
+            if session_id not in self._left:
+                return
+            ending = asyncio.get_running_loop().create_task(
+                self._end(session_id, self.reserve(session_id)), name=f"end of session {session_id}"
+            )
+            self._ending[session_id] = ending
+        await asyncio.shield(ending)
+
+    async def _end(self, session_id: str, free: Callable[[], None]) -> None:
+        try:
+            await self._end_jobs(session_id)
+        finally:
+            free()
+            self._left.discard(session_id)
+            del self._ending[session_id]
+        self._tell_ended(session_id)
+
     def _refuse_taken(self, session_id: str) -> None:
         if session_id in self._logs:
             raise DuplicateIdError(
@@ -138,7 +188,7 @@ class Sessions:
             )
         if session_id in self._reserved:
             raise DuplicateIdError(
-                f"session {session_id!r} refused: it is being resumed; "
+                f"session {session_id!r} refused: it is being resumed, or ends; "
                 "use the agent that comes of it, or choose another session id"
             )
 

@@ -21,6 +21,7 @@ from statemachine.conformance.stage.stage import Stage
 
 __all__ = [
     "SEAMS",
+    "SEAM_OUTCOMES",
     "Dropped",
     "Injects",
     "Intercepts",
@@ -35,10 +36,20 @@ __all__ = [
 ]
 
 
-SEAMS: Final = (
-    "prompt/submit", "system/assemble", "step/prepare", "model/request", "step/result",
-    "tool/before", "tool/body", "tool/after", "turn/continue",
-)  # fmt: skip
+SEAM_OUTCOMES: Final[dict[str, tuple[str, ...]]] = {
+    "prompt/submit": ("ok", "error", "block"),
+    "system/assemble": ("ok", "error"),
+    "step/prepare": ("ok", "error"),
+    "model/request": ("ok", "error"),
+    "step/result": ("ok", "error"),
+    "tool/before": ("ok", "error", "deny", "ask"),
+    "tool/body": ("ok", "error"),
+    "tool/after": ("ok", "error", "reject"),
+    "turn/continue": ("ok", "error", "stop", "continue"),
+}
+"""What may come of each seam; `ok` changes nothing."""
+
+SEAMS: Final = tuple(SEAM_OUTCOMES)
 """Where a turn waits for others than the model and the disk."""
 
 
@@ -180,9 +191,7 @@ class Listens(Protocol):
 class Intercepts(Protocol):
     """What `INTERCEPT` adds.
 
-    The seams are `SEAMS`. The gates have the names of the seams and an outcome `ok`, which changes
-    nothing; others are `error`, and where it can be said `block`, `deny`, `ask`, `reject`, `stop`
-    and `continue`.
+    The gates have the names and the outcomes of `SEAM_OUTCOMES`.
     """
 
     def intercept(self, seam: str, call: Callable[[str], None] | None = None) -> None:

@@ -20,6 +20,8 @@ from statemachine.worlds.connection import TABLE as CONNECTION_TABLE
 from statemachine.worlds.connection import connection_claims
 from statemachine.worlds.jobs import TABLE as JOB_TABLE
 from statemachine.worlds.jobs import job_claims
+from statemachine.worlds.store import TABLE as STORE_TABLE
+from statemachine.worlds.store import store_claims
 
 from .diagrams import diagrams_page, status_drawing, turn_drawing
 from .effects import cancel_page, windows_page
@@ -147,6 +149,7 @@ def _worlds_page() -> str:
     worlds: tuple[tuple[str, Iterable[WorldRow[Any]], Iterable[Property]], ...] = (
         ("connection", CONNECTION_TABLE, connection_claims(slots=1)),
         ("job", JOB_TABLE, job_claims(slots=1)),
+        ("store", STORE_TABLE, store_claims()),
     )
     sections: list[str] = []
     for name, rows, claims in worlds:

@@ -8,7 +8,8 @@ the machine is: every state, every step, an *eventually* under the fairness of t
 `rows` and `world` say what a world is, `claims` what may be claimed of one, `exploration`,
 `fairness` and `check` judge it. `driver` is what all of them see of the machine, `catalogue`
 examines all of them, and `agreement` compares a runtime with one. `connection` is the world of
-loads, closes and teardowns, `jobs` the one of background jobs and tools that are reloaded.
+loads, closes and teardowns, `jobs` the one of background jobs and tools that are reloaded, `store`
+the one of a session that is kept.
 """
 
 from .agreement import Call, DisagreementError, Follower, Seen, follows

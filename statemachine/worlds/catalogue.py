@@ -13,6 +13,7 @@ from .claims import Eventually
 from .connection import connection_claims, connection_world, false_variants, one_client
 from .driver import check_driver
 from .jobs import false_job_variants, job_claims, job_world
+from .store import false_store_variants, one_process, store_claims, store_world
 from .world import World
 
 __all__ = ["examine_worlds"]
@@ -35,12 +36,15 @@ def examine_worlds(
         connection_world(slots=SLOTS), connection_claims(SLOTS), progress=progress("connection")
     )
     jobs = examine_world(job_world(slots=SLOTS), job_claims(SLOTS), progress=progress("job"))
+    store = examine_world(store_world(), store_claims(), progress=progress("store"))
     # Two requests of one client are enough to miss each part, and eight times fewer states.
     needed = _check_premises(one_client(SLOTS), false_variants(SLOTS), "F-55", "F-56")
     jobs_needed = _check_premises(job_world(slots=SLOTS), false_job_variants(SLOTS), "H-28", "H-54")
+    store_needed = _check_premises(one_process(), false_store_variants(), "E-12", "E-36", "E-49")
     return (
         evolve(connection, verdicts=(*connection.verdicts, check_driver(exploration), needed)),
         evolve(jobs, verdicts=(*jobs.verdicts, jobs_needed)),
+        evolve(store, verdicts=(*store.verdicts, store_needed)),
     )
 
 

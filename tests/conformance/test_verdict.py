@@ -148,9 +148,9 @@ def test_a_directed_test_answers_only_for_its_clause() -> None:
 
 
 def test_a_row_out_of_reach_stays_unchecked_however_well_the_rest_looks() -> None:
-    """A disk that is not there cannot be vouched for."""
-    row = criterion("INV-13")
-    ruling = judged(check(Engine.SUITES, Kind.ALWAYS, criterion=row.id)).rulings[12]
+    """A bridge that is not there cannot be vouched for."""
+    row = criterion("INV-14")
+    ruling = judged(check(Engine.SUITES, Kind.ALWAYS, criterion=row.id)).rulings[13]
     assert (ruling.verdict, ruling.why) == (RowVerdict.UNCHECKED, row.later)
 
 
@@ -274,3 +274,25 @@ def test_a_file_that_is_no_part_is_refused(tmp_path: Path) -> None:
     (tmp_path / "part.json").write_text("{", encoding="utf-8")
     with pytest.raises(PartError, match=r"part\.json"):
         merge_parts(tmp_path)
+
+
+def test_the_table_counts_the_scenarios_that_were_searched_to_the_end() -> None:
+    """By their bound; one actor alone is no scenario, and a search that was cut off is none."""
+
+    def searched(**changes: object) -> dict[str, object]:
+        whole = {"engine": "schedules", "actors": 2, "deviations": 2, "runs": 600, "complete": True}
+        return whole | changes
+
+    suites = (
+        searched(),
+        searched(actors=3),
+        searched(actors=1),
+        searched(complete=False),
+        searched(deviations=1, runs=5),
+        {"name": "random", "engine": "suites"},
+    )
+    lines = [line for line in verdict_table(judged(suites=suites)) if line.startswith("schedules")]
+    assert lines == [
+        "schedules: 1 scenarios of several actors complete at 1 deviations, 5 schedules",
+        "schedules: 2 scenarios of several actors complete at 2 deviations, 1,200 schedules",
+    ]

@@ -17,6 +17,7 @@ from statemachine.conformance.suite.examination import Examination
 
 from . import programs as program
 from . import runtime_faults as fault
+from . import seam_faults as seam
 from .planting import also_ask, ask, chain, change, only_in, remove, rows, silence
 from .runtime_faults import Planted
 
@@ -122,7 +123,7 @@ RUNTIME_MUTANTS = (
     ),
     _mutant(
         "asked-although-stopped", "the model is asked for a turn that was stopped", "INV-05",
-        fault.ask_although_stopped(), program.disposed_before_the_stream,
+        seam.ask_although_stopped(), program.disposed_before_the_stream,
     ),
     _mutant(
         "turn-left-open", "`turn/end` is missing", "INV-06",
@@ -250,32 +251,32 @@ RUNTIME_MUTANTS = (
     ),
     _mutant(
         "body-entered-although-stopped", "a tool is entered in a stopped turn", "INV-05",
-        fault.enter_although_stopped(), program.stopped_before_the_body, "seams",
+        seam.enter_although_stopped(), program.stopped_before_the_body, "seams",
     ),
     _mutant(
         "asked-after-the-stop", "what is left of a stopped batch is asked about", "INV-05",
-        fault.ask_about_every_prompt(), program.stopped_between_prompts, "seams",
+        seam.ask_about_every_prompt(), program.stopped_between_prompts, "seams", also="A-20",
     ),
     _mutant(
         "call-unanswered", "a step closes over a call without a result", "INV-06",
-        fault.leave_calls_unanswered(), program.tool_cut, "seams",
+        seam.leave_calls_unanswered(), program.tool_cut, "seams",
     ),
     _mutant(
         "call-answered-twice", "a call gets its result twice", "INV-06",
-        fault.answer_calls_twice(), program.tool_called, "seams",
+        seam.answer_calls_twice(), program.tool_called, "seams",
     ),
     _mutant(
         "overruled-reason-runs", "the reason of an overruled vote becomes a message", "INV-21",
-        fault.visiting(Window.CLOSING, fault.run_the_overruled_reason),
-        program.continued_although_stopped, "seams",
+        fault.visiting(Window.CLOSING, seam.run_the_overruled_reason),
+        program.continued_although_stopped, "seams", "INV-05 INV-06 INV-11 INV-12",
     ),
     _mutant(
         "blocked-and-discarded", "a blocked prompt is discarded as well", "INV-21",
-        fault.discard_what_is_blocked(), program.blocked_prompt, "seams",
+        seam.discard_what_is_blocked(), program.blocked_prompt, "seams",
     ),
     _mutant(
         "lost-behind-a-broken-one", "what lies behind a prompt that broke is forgotten", "INV-21",
-        fault.visiting(Window.PROMPTS, fault.lose_what_lies_behind),
+        fault.visiting(Window.PROMPTS, seam.lose_what_lies_behind),
         program.broken_prompt, "seams",
     ),
     _mutant(

@@ -9,22 +9,17 @@ from unittest.mock import patch
 
 from attrs import evolve
 
-from runtime import asking, calling, obey, roster, visits
+from runtime import roster
 from runtime.agent import LiveAgent
-from runtime.asking import Body
 from runtime.context import Effect
 from runtime.core import Core
 from runtime.handle import AgentHandle
 from runtime.obey import OBEY, place_discarded
-from runtime.recording import record_message, record_prompt, record_result
+from runtime.recording import record_message
 from runtime.registry import AgentRegistry
 from runtime.roster import Roster
-from runtime.seams import Block, PromptVerdict
-from runtime.session.content import USER_SOURCE
-from runtime.session.records import Enclosure
 from runtime.subject import RuntimeSubject
 from runtime.teardown import Link, Teardown
-from runtime.tools import ToolResult
 from runtime.turn import AcceptedMessage, Context, Offer, Stop, Turn
 from runtime.visits import VISITS, Outcome
 from statemachine import MACHINE, Command, Decision, Input, Machine, Marker, Queues, Status, Window
@@ -49,7 +44,7 @@ def in_table(plant: Plant) -> Planted:
     return planted
 
 
-def _patched(*patches: Callable[[], Any]) -> Planted:
+def patched(*patches: Callable[[], Any]) -> Planted:
     @contextmanager
     def planted() -> Iterator[MakeSubject]:
         begun = [each() for each in patches]
@@ -66,17 +61,17 @@ def _patched(*patches: Callable[[], Any]) -> Planted:
 
 def obeying(command: Command, act: Callable[[Core, Any], None]) -> Planted:
     """Obey one command in another way."""
-    return _patched(lambda: patch.dict(OBEY, {command: act}))
+    return patched(lambda: patch.dict(OBEY, {command: act}))
 
 
 def visiting(window: Window, visit: Callable[[Core], Any]) -> Planted:
     """Visit one window in another way."""
-    return _patched(lambda: patch.dict(VISITS, {window: visit}))
+    return patched(lambda: patch.dict(VISITS, {window: visit}))
 
 
 def replacing(owner: object, name: str, value: object) -> Planted:
     """Replace one attribute."""
-    return _patched(lambda: patch.object(owner, name, value))
+    return patched(lambda: patch.object(owner, name, value))
 
 
 def patient(plant: Planted) -> Planted:
@@ -166,7 +161,7 @@ def remembering_idle_cancels() -> Planted:
             core.call(Input.CANCEL, Stop("cancelled", "cancelled"))
         return _VISITS[Window.TURN_START](core)
 
-    return _patched(
+    return patched(
         lambda: patch.object(LiveAgent, "cancel", cancel_and_remember),
         lambda: patch.dict(VISITS, {Window.TURN_START: strike}),
     )
@@ -213,7 +208,7 @@ def aborting_late() -> Planted:
             core, stop = late.pop()
             _OBEY[Command.ABORT](core, stop)
 
-    return _patched(
+    return patched(
         lambda: patch.dict(OBEY, {Command.ABORT: lambda core, stop: late.append((core, stop))}),
         lambda: patch.object(Core, "call", call_and_abort),
     )
@@ -306,7 +301,7 @@ def taking_siblings_along() -> Planted:
                 _DISPOSE(handle)
         return _DISPOSE(self)
 
-    return _patched(
+    return patched(
         lambda: patch.object(AgentRegistry, "create", create_and_keep),
         lambda: patch.object(AgentHandle, "dispose", dispose),
     )
@@ -320,92 +315,3 @@ def taking_any_id() -> Planted:
         return agent_id, session_id or agent_id
 
     return replacing(Roster, "_name", name)
-
-
-def ask_although_stopped() -> Planted:
-    """Ask the model although the turn was stopped before its child task ran."""
-    return patient(replacing(asking, "_unless_stopped", _anyway))
-
-
-async def _anyway(_: Core, body: Body) -> None:
-    await body()
-
-
-# -- Interceptors and tools ------------------------------------------------------------------------
-
-
-def enter_although_stopped() -> Planted:
-    """Enter the body of a tool although the turn was stopped before its task ran."""
-    return replacing(asking, "_unless_stopped", _anyway)
-
-
-def ask_about_every_prompt() -> Planted:
-    """Ask about what is left of a batch although the turn was stopped."""
-    return _patched(
-        lambda: patch.object(visits, "is_stopped", lambda _: False),
-        lambda: patch.object(asking, "_unless_stopped", _anyway),
-    )
-
-
-def leave_calls_unanswered() -> Planted:
-    """Close steps over calls without a result, in a log that lets it happen."""
-    inside = Enclosure._inside_step  # noqa: SLF001  # the log's own check would find it first
-
-    def anyhow(self: Enclosure, type_name: str, data: Any, *, is_seed: bool) -> None:  # noqa: ANN401, ARG001  # as there
-        inside(self, type_name, data, is_seed=True)
-
-    return _patched(
-        lambda: patch.object(obey, "record_interruptions", nothing),
-        lambda: patch.object(Enclosure, "_inside_step", anyhow),
-    )
-
-
-def answer_calls_twice() -> Planted:
-    """Record every result twice, in a log that lets it happen."""
-    about = Enclosure._about_call  # noqa: SLF001  # the log's own check would find it first
-
-    def anyhow(self: Enclosure, type_name: str, call_id: str) -> None:
-        if call_id in self.unanswered:
-            about(self, type_name, call_id)
-
-    def twice(core: Core, call_id: str, result: ToolResult) -> None:
-        record_result(core, call_id, result)
-        record_result(core, call_id, result)
-
-    return _patched(
-        lambda: patch.object(calling, "record_result", twice),
-        lambda: patch.object(Enclosure, "_about_call", anyhow),
-    )
-
-
-def run_the_overruled_reason(core: Core) -> Outcome:
-    """Take a reason to go on that a stop overruled for a message."""
-    reason, core.turn.reason_to_go_on = core.turn.reason_to_go_on, None
-    if reason is not None and core.turn.authority.signal.is_aborted:
-        core.call(Input.SEND, Offer(reason, USER_SOURCE, "send"))
-    return _VISITS[Window.CLOSING](core)
-
-
-def discard_what_is_blocked() -> Planted:
-    """Record that a prompt was blocked, and discard it as well."""
-
-    def record_and_discard(core: Core, message: AcceptedMessage, verdict: PromptVerdict) -> None:
-        record_prompt(core, message, verdict)
-        if isinstance(verdict, Block):
-            place_discarded(core, message, "error", verdict.reason)
-
-    return replacing(visits, "record_prompt", record_and_discard)
-
-
-def lose_what_lies_behind(core: Core) -> Outcome:
-    """Let a prompt that broke take along those behind it."""
-
-    async def visit() -> Input:
-        outcome = _VISITS[Window.PROMPTS](core)
-        outcome = outcome if isinstance(outcome, Input) else await outcome
-        if outcome is not Input.BROKE_OFF:
-            return outcome
-        core.turn.unread = []
-        return Input.FAILED
-
-    return visit()

@@ -33,6 +33,13 @@ from statemachine.worlds.connection import (
     one_client,
 )
 from statemachine.worlds.jobs import false_job_variants, job_claims, job_world
+from statemachine.worlds.store import TABLE as STORE_TABLE
+from statemachine.worlds.store import (
+    false_store_variants,
+    one_process,
+    store_claims,
+    store_world,
+)
 from tests.mutants.planting import remove, rows
 
 # A changed number is a changed world, and the commit that changes it says why.
@@ -99,6 +106,42 @@ def test_no_part_of_a_premise_about_jobs_can_be_left_out() -> None:
     verdicts = examine_world(job_world(), false_job_variants(slots=2)).verdicts[1:]
     assert len(verdicts) == 5
     assert [verdict.name for verdict in verdicts if verdict.holds] == []
+
+
+# -- The store -------------------------------------------------------------------------------------
+
+
+@pytest.mark.clause("E-12", "E-13", "E-17", "E-22", "E-30", "E-31", "E-33", "E-36", "E-40", "E-41")
+@pytest.mark.clause("E-46", "E-47", "E-49", "E-61", "E-79", "D-42", "D-43", "D-47")
+def test_every_claim_about_a_stored_session_holds() -> None:
+    """Whatever fails, dies, is late or reloaded, what was acknowledged is there, once."""
+    store = examine_world(store_world(), store_claims())
+    assert [str(verdict.why) for verdict in store.verdicts if not verdict.holds] == []
+    assert all(verdict.explored for verdict in store.verdicts)
+    assert (store.states, store.steps) == (25005, 152314)
+    assert len(STORE_TABLE) == 41
+
+
+def test_no_part_of_a_premise_about_a_stored_session_can_be_left_out() -> None:
+    """Without any one promise something never comes."""
+    verdicts = examine_world(one_process(), false_store_variants()).verdicts[1:]
+    assert len(verdicts) == 12
+    assert [verdict.name for verdict in verdicts if verdict.holds] == []
+
+
+@pytest.mark.clause("B-132")
+def test_claims_about_a_stored_session_tell_who_they_are() -> None:
+    """A claim has a name of its own, one sentence, and clauses that exist, and so has a row."""
+    claims = store_claims()
+    names = [claim.name for claim in claims]
+    assert sorted(names) == sorted(set(names))
+    assert len({row.name for row in STORE_TABLE}) == len(STORE_TABLE)
+    for claim in claims:
+        assert claim.statement.endswith(".")
+        assert "\n" not in claim.statement
+    for cited in (*(claim.clauses for claim in claims), *(row.clauses for row in STORE_TABLE)):
+        assert cited
+        assert [clause(each).id for each in cited] == list(cited)
 
 
 # -- The machine in the world ----------------------------------------------------------------------

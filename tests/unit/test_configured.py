@@ -5,7 +5,14 @@ from typing import Any
 
 import pytest
 
-from runtime import AGENT_CREATED, CallerError, ConfiguredAgent, FiberState, MemoryBackend
+from runtime import (
+    AGENT_CREATED,
+    AgentOptions,
+    CallerError,
+    ConfiguredAgent,
+    FiberState,
+    MemoryBackend,
+)
 from tests.unit.stored import StoredScene, store_of
 
 
@@ -181,3 +188,17 @@ def test_a_configured_agent_that_makes_no_sense_is_refused(
     """When it is configured, before anything runs."""
     with pytest.raises(CallerError, match=said):
         ConfiguredAgent(**fields)
+
+
+@pytest.mark.clause("F-25", "F-27", "F-29")
+@pytest.mark.parametrize("fields", [{}, {"resume": "a"}, {"session_id": "new"}])
+def test_a_configured_agent_has_the_options_that_it_was_configured_with(
+    fields: dict[str, str],
+) -> None:
+    """Fresh, resumed or one of the two; its own model is not replaced by the default one."""
+    options = AgentOptions(model="other", system_prompt="be short")
+    configured = ConfiguredAgent(id="c", options=options, **fields)
+    with StoredScene(store_of("A"), agents=(), configured=(configured,)) as scene:
+        agent = scene.rt.agents.get("c")
+        assert agent is not None
+        assert agent.options == options

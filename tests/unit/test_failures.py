@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime import AGENT_ERROR, AgentFailed
+from runtime import AGENT_DISCARDED, AGENT_ERROR, AgentFailed, Discarded
 from tests.unit.test_refused_records import refuse
 from tests.unit.windows.scene import FAILS, Scene
 
@@ -64,3 +64,18 @@ def test_a_prompt_that_could_not_be_recorded_under_a_stop_is_logged(
         assert scene.records()[-1].data["ending"] == "aborted"
     assert errors == []
     assert any("not reported" in each and "refused by the test" in each for each in caplog.messages)
+
+
+@pytest.mark.clause("A-54", "B-109")
+def test_a_prompt_that_cannot_be_recorded_at_all_is_discarded_as_an_error() -> None:
+    """It has a fate that can be seen, and the prompt behind it waits for its turn."""
+    told: list[Discarded] = []
+    with Scene() as scene:
+        scene.rt.on(AGENT_DISCARDED, told.append)
+        refuse(scene, "user/message")
+        scene.ask("A")
+        scene.settle()
+        (discard,) = told
+        assert (discard.message_id, discard.cause) == ("m1", "error")
+        assert "refused by the test" in discard.reason
+        assert scene.records()[-1].data["ending"] == "error"

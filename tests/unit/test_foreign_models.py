@@ -59,6 +59,7 @@ def outcome(
         (ValueError(), "ValueError", None),
         (ModelError("overloaded", code="busy"), "ModelError: overloaded", "busy"),
         (ModelError("overloaded"), "ModelError: overloaded", None),
+        (ModelError("overloaded", code="x" * 201), "ModelError: overloaded", None),
         (UnspeakableError(), "UnspeakableError (its text could not be rendered)", None),
         (ExceptionGroup("two", [ValueError("x")]), "ExceptionGroup: two (1 sub-exception)", None),
         (ValueError("\ud800"), None, None),
@@ -310,3 +311,51 @@ def test_a_stop_behind_the_last_word_of_a_model(
             if stop == "cancel"
             else "running TS UM(A) SS CH disposed SE TE{disposed} FLUSH W gone"
         )
+
+
+class _Bare:
+    """An iterator without anything that an iterator need not have."""
+
+    def __init__(self) -> None:
+        self.left: list[Chunk] = [TextDelta("1"), Finish(FinishKind.STOP)]
+
+    def __aiter__(self) -> "_Bare":
+        return self
+
+    async def __anext__(self) -> Chunk:
+        if not self.left:
+            raise StopAsyncIteration
+        return self.left.pop(0)
+
+
+@EITHER_TASK
+@pytest.mark.clause("A-44")
+def test_a_stream_need_not_be_a_generator(*, cooperative: bool) -> None:
+    """One that has nothing to close is not closed."""
+    with Scene() as scene:
+        models: Any = scene.rt.models
+        models["stage"] = Saying(_Bare, cooperative=cooperative)
+        scene.a.send("A")
+        scene.settle()
+        assert scene.records()[-1].data["ending"] == "completed"
+
+
+@pytest.mark.clause("B-20", "B-17")
+def test_a_model_that_says_that_it_aborted_because_it_was_told_to_has_not_failed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Nothing is logged of it."""
+    with Scene() as scene:
+
+        async def say() -> AsyncIterator[Chunk]:
+            try:
+                yield Finish(FinishKind.ABORTED)
+            finally:
+                scene.a.cancel("r")
+
+        models: Any = scene.rt.models
+        models["stage"] = Saying(say, cooperative=False)
+        scene.a.send("A")
+        scene.settle()
+        assert scene.records()[-1].data["ending"] == "aborted"
+        assert caplog.messages == []

@@ -14,6 +14,7 @@ from runtime.seams import (
     PROMPT_SUBMIT,
     Allow,
     Block,
+    PromptSubmission,
 )
 from tests.unit.windows.scene import Scene
 
@@ -153,3 +154,22 @@ def test_a_replacement_that_the_log_cannot_keep_leaves_the_prompt_as_it_was() ->
         scene.ask("A")
         scene.settle()
         scene.expect("running TS prompt/submit? UM(A) ERR(0) TE{error} FLUSH idle W")
+
+
+@pytest.mark.clause("B-109", "B-92", "A-13")
+def test_prompts_behind_a_broken_one_run_before_what_was_sent_meanwhile() -> None:
+    """They were accepted first, so they go back to the head of the queue."""
+    with Scene() as scene:
+
+        def judge(submission: PromptSubmission) -> Allow:
+            if submission.message_id == "m1":
+                submission.agent.send("C")
+                raise ValueError("out of order")
+            return Allow()
+
+        scene.intercept(PROMPT_SUBMIT, judge)
+        scene.a.send("A")
+        scene.a.send("B")
+        scene.settle()
+        told = [each for each in scene.records() if each.type == "user/message"]
+        assert [each.data["message_id"] for each in told] == ["m1", "m2", "m3"]

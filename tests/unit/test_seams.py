@@ -9,7 +9,10 @@ import pytest
 from attrs import evolve
 
 from runtime import (
+    SESSION_EVENT,
     AgentOptions,
+    Finish,
+    FinishKind,
     InvalidRecordError,
     ModelError,
     Plugin,
@@ -155,13 +158,16 @@ def test_a_reply_from_no_chunk_has_no_sources() -> None:
 
 
 @pytest.mark.clause("B-73")
-def test_a_reply_that_was_cut_off_keeps_no_call_that_an_interceptor_adds() -> None:
+@pytest.mark.parametrize("rest", [{}, {"finish": Finish(FinishKind.STOP)}], ids=["as-is", "whole"])
+def test_a_reply_that_was_cut_off_keeps_no_call_that_an_interceptor_adds(
+    rest: dict[str, Any],
+) -> None:
     """Incomplete calls are taken out before the interceptors, and again behind them."""
     with Scene() as scene:
         scene.tool()
         added = {"type": "tool-call", "call_id": "k9", "name": "tool", "arguments": ""}
         scene.intercept(
-            STEP_RESULT, lambda it: evolve(it.reply, content=[*it.reply.content, added])
+            STEP_RESULT, lambda it: evolve(it.reply, content=[*it.reply.content, added], **rest)
         )
         scene.replies = [CUT]
         scene.ask("A")
@@ -315,3 +321,34 @@ def test_an_attachment_says_where_it_comes_from() -> None:
     """Its source is the plugin unless it says otherwise."""
     assert Attachment("x").source == {"kind": "plugin"}
     assert Attachment("x", {"kind": "memory"}).source == {"kind": "memory"}
+
+
+@pytest.mark.clause("B-72", "B-92")
+def test_an_answer_of_the_wrong_class_is_the_plugins_fault_and_names_the_seam() -> None:
+    """Whoever reads it knows where to look."""
+    with Scene() as scene:
+        scene.intercept(SYSTEM_ASSEMBLE, lambda _: 7)
+        scene.ask("A")
+        scene.settle()
+        end = scene.records()[-1].data
+        assert end["ending"] == "error"
+        assert "PluginError: an interceptor of system/assemble answered with a int" in str(end)
+
+
+@pytest.mark.clause("B-57", "A-42")
+def test_a_record_of_a_plugin_is_announced_before_the_call_returns() -> None:
+    """Unless a notification is being delivered, as everything that is appended."""
+    told: list[str] = []
+    with Scene() as scene:
+
+        def prepare(moment: seams.Moment) -> None:
+            told.clear()
+            moment.record("acme/note", {})
+            assert told == ["acme/note"]
+
+        scene.rt.on(SESSION_EVENT, lambda it: told.append(it.record.type))
+        scene.intercept(STEP_PREPARE, prepare)
+        scene.ask("A")
+        scene.settle()
+        assert "acme/note" in told
+        assert scene.records()[-1].data["ending"] == "completed"

@@ -29,7 +29,15 @@ def told() -> list[Session]:
 @pytest.fixture
 def sessions(told: list[Session]) -> Sessions:
     """A store without sessions."""
-    return Sessions(SetClock(), DEFAULT_LIMITS, told.append)
+    return Sessions(SetClock(), DEFAULT_LIMITS, told.append, _ignore, _nothing)
+
+
+def _ignore(_session_id: str) -> None:
+    """Announce nothing."""
+
+
+async def _nothing(_session_id: str) -> None:
+    """End no jobs."""
 
 
 def seed() -> tuple[Record, ...]:

@@ -7,6 +7,7 @@ from runtime import (
 )
 from runtime.seams import (
     TURN_CONTINUE,
+    AsUsual,
     Continue,
     Stop,
 )
@@ -99,3 +100,20 @@ def test_a_cancel_overrules_a_vote_to_go_on_and_its_reason_vanishes() -> None:
         scene.expect(
             f"running TS UM(A) {STEP} turn/continue? abort cancelled TE{{aborted:r}} FLUSH idle W"
         )
+
+
+@pytest.mark.clause("B-70", "B-107")
+def test_a_reason_is_told_once() -> None:
+    """It belongs to the step that it opened, and not to the next one, which steering opened."""
+    with Scene() as scene:
+        votes: list[object] = [Continue("look again"), AsUsual(), Stop()]
+        scene.intercept(TURN_CONTINUE, lambda _: votes.pop(0))
+        scene.ask("A")
+        scene.quiet()
+        scene.open("model")
+        scene.quiet()
+        scene.a.steer("S")
+        scene.settle()
+        told = [each for each in scene.records() if each.type == "steering/message"]
+        texts = [each.data["content"][0]["text"] for each in told]
+        assert texts == ["look again", "S"]

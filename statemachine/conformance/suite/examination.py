@@ -20,6 +20,7 @@ from .watch import _GONE, _RELEASED, POINTS, Watch
 __all__ = ["ACTS", "POINTS", "SEAMS", "Examination"]
 
 MOVES_MAX: Final = 20_000
+GATES_MAX: Final = 4
 ACTS: Final = (
     "send", "steer", "inject", "cancel", "cancel:stop", "dispose", "when_idle", "raise",
     "cancel,send", "send,cancel", "steer,dispose",
@@ -206,6 +207,26 @@ class Examination(Watch):
         self.story.did(f"play.intercept({seam!r}{words})", self._depth)
         self._count(seam)
         self.subject.intercept(seam, _Script(self, seam, act, agent) if act else None)
+
+    def turn_up_to(self, seam: str, act: str, outcome: str, model: str) -> None:
+        """Send, answer everything up to a seam, act there, and let that come of it.
+
+        Args:
+            seam: where the turn is to wait.
+            act: what is done first, from inside; nothing if empty.
+            outcome: what comes of the seam.
+            model: what the model answers on the way.
+        """
+        self.intercept(seam, act)
+        agent = next(iter(self.ledgers))
+        self.send(agent)
+        self.run_until_quiet()
+        for _ in range(GATES_MAX):
+            gates = self.stage.gates.open_gates
+            if not gates or gates[0].name == seam:
+                break
+            self.answer(model if gates[0].name == "model" else "ok")
+        self.answer(outcome)
 
     def note_listener(self, point: str, agent: str) -> None:
         """Write down that a listener begins to act."""

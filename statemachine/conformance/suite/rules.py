@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from statemachine.conformance.stage.stage import StageStuck, TooLong
-from statemachine.conformance.subject import Offer
+from statemachine.conformance.subject import SEAM_OUTCOMES, Offer
 
 from .examination import ACTS, POINTS, SEAMS, Examination
 from .story import Violation
@@ -30,10 +30,10 @@ __all__ = ["MACHINES", "Program"]
 _WHICH: Final = st.integers(0, 3)
 _AGENTS: Final = st.integers(0, 1)
 _OUTCOMES: Final = st.sampled_from(("ok", "ok", "error", "call", "max-tokens"))
-_VERDICTS: Final = st.sampled_from(
-    ("ok", "error", "call", "call", "block", "deny", "ask", "reject", "stop", "continue")
-)
 _SEAMS: Final = st.sampled_from(SEAMS)
+_SEAM_AND_OUTCOME: Final = st.sampled_from(
+    [(seam, outcome) for seam, outcomes in SEAM_OUTCOMES.items() for outcome in outcomes]
+)
 _SEAM_ACTS: Final = st.sampled_from(
     ("", "", "", "cancel", "dispose", "send", "steer", "cancel,send")
 )
@@ -244,14 +244,29 @@ class Intercepting(Program):
             self.attempt(self.play.intercept, seam, act)
 
     @precondition(lambda self: Offer.INTERCEPT in self.offers)
-    @rule(verdict=_VERDICTS)
-    def judge(self, verdict: str) -> None:
-        """Let the oldest thing outside happen, in a way that only an interceptor can choose."""
-        self.attempt(self.play.answer, verdict)
+    @rule(what=_SEAM_AND_OUTCOME, act=_SEAM_ACTS, model=st.sampled_from(("call", "ok")))
+    def turn_up_to(self, what: tuple[str, str], act: str, model: str) -> None:
+        """Let a turn come to a seam, and let something come of it."""
+        if act != "steer" or Offer.STEER in self.offers:
+            self.attempt(self.play.turn_up_to, what[0], act, what[1], model)
+
+    @precondition(lambda self: Offer.INTERCEPT in self.offers)
+    @rule(which=st.integers(0, 4))
+    def judge(self, which: int) -> None:
+        """Let the oldest thing outside happen, in any of the ways that it can."""
+        gates = self.play.stage.gates.open_gates
+        if gates and gates[0].outcomes:
+            outcomes = gates[0].outcomes
+            self.attempt(self.play.answer, outcomes[which % len(outcomes)])
 
 
 class WaitingProgram(Waiting, Cancelling):
     """Send, wait and cancel: short programs around the instants at which nothing runs."""
+
+    @rule()
+    def tick_once(self) -> None:
+        """Run one callback: the instant between two of them is what these programs are about."""
+        self.attempt(self.play.tick, 1)
 
 
 class TurningProgram(Turning, Cancelling):

@@ -103,15 +103,15 @@ def _searches(suites: Iterable[dict[str, object]]) -> list[str]:
     bounds: Counter[int] = Counter()
     runs: Counter[int] = Counter()
     for suite in suites:
-        if suite.get("engine") == "schedules" and suite.get("complete"):
+        is_whole = suite.get("engine") == "schedules" and suite.get("complete")
+        if is_whole and int(str(suite.get("actors", 0))) > 1:
             bound = int(str(suite["deviations"]))
-            bounds[bound] += int(str(suite.get("actors", 0))) > 1
+            bounds[bound] += 1
             runs[bound] += int(str(suite["runs"]))
     return [
         f"schedules: {bounds[bound]} scenarios of several actors complete at {bound} deviations, "
         f"{runs[bound]:,} schedules"
         for bound in sorted(bounds)
-        if bounds[bound]
     ]
 
 
