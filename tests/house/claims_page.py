@@ -17,8 +17,7 @@ from statemachine.conformance.verdict.scenarios import JUDGEMENTS
 from statemachine.labelled import LABELLED_CLAIMS
 from statemachine.properties import PROPERTIES, Property
 from statemachine.render.markdown import section, table, words
-from statemachine.worlds.connection import connection_claims
-from statemachine.worlds.jobs import job_claims
+from statemachine.render.pages import declared_worlds
 
 from .traceability import Marked, by_id, marked_tests
 from .tree import ROOT
@@ -131,7 +130,8 @@ def _is_searched(tests: Iterable[Marked]) -> bool:
 
 def _properties() -> Iterator[Property]:
     yield from (*PROPERTIES, *LABELLED_CLAIMS)
-    yield from (*connection_claims(slots=1), *job_claims(slots=1))
+    for _, _, claims in declared_worlds():
+        yield from claims
 
 
 def _cases() -> dict[str, set[str]]:
