@@ -26,7 +26,7 @@ PYTEST := $(RUN) -m pytest
 PARALLEL := -n auto --maxprocesses 4
 PARTS := build/verification/parts
 
-.PHONY: help setup fast test verify check clients bench docs torture hunt night wheel rfc \
+.PHONY: help setup fast test verify check clients bench docs site torture hunt night wheel rfc \
 	rfc-index clean
 
 help: ## say what each target does
@@ -92,9 +92,14 @@ clients: $(STAMP) ## drive the ACP bridge with real clients (those in Node need 
 bench: $(STAMP) ## what turns, lives, decisions and idle agents cost, as ratios of one run
 	$(PYTEST) -p pytest_benchmark.plugin tests/benchmarks
 
-docs: $(STAMP) ## write specs/generated: the declaration, the records, which test checks what
+docs: $(STAMP) ## write specs/generated: the declaration, records, seams, claims, which test checks what
 	$(RUN) -m statemachine render
 	$(RUN) -m tests.house.pages
+
+# What others import, with the kit for their own runtimes; `__all__` says what is public.
+site: $(STAMP) ## write the API reference into build/docs
+	$(RUN) -m pdoc --docformat google --no-show-source --output-directory build/docs \
+		runtime statemachine statemachine.conformance statemachine.conformance.suite.suite
 
 torture: $(STAMP) ## kill processes at random instants, start nasty ones, and look for what is lost or left
 	$(RUN) -m tests.torture

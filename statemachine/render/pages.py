@@ -27,7 +27,7 @@ from .diagrams import diagrams_page, status_drawing, turn_drawing
 from .effects import cancel_page, windows_page
 from .markdown import page, section, table, words
 
-__all__ = ["pages"]
+__all__ = ["declared_worlds", "pages"]
 
 
 def pages(exploration: Exploration, labelled: Labelled) -> dict[str, str]:
@@ -145,14 +145,18 @@ def _cells(claim: Property) -> tuple[str, ...]:
 # -- The worlds ------------------------------------------------------------------------------------
 
 
-def _worlds_page() -> str:
-    worlds: tuple[tuple[str, Iterable[WorldRow[Any]], Iterable[Property]], ...] = (
+def declared_worlds() -> tuple[tuple[str, tuple[WorldRow[Any], ...], tuple[Property, ...]], ...]:
+    """Return every world: its name, what can happen in it, and what is claimed."""
+    return (
         ("connection", CONNECTION_TABLE, connection_claims(slots=1)),
         ("job", JOB_TABLE, job_claims(slots=1)),
         ("store", STORE_TABLE, store_claims()),
     )
+
+
+def _worlds_page() -> str:
     sections: list[str] = []
-    for name, rows, claims in worlds:
+    for name, rows, claims in declared_worlds():
         sections += section(
             f"The {name} world: what can happen", table(_STEPS, map(_step_cells, rows))
         )

@@ -17,8 +17,7 @@ from statemachine.conformance.verdict.scenarios import JUDGEMENTS
 from statemachine.labelled import LABELLED_CLAIMS
 from statemachine.properties import PROPERTIES, Property
 from statemachine.render.markdown import section, table, words
-from statemachine.worlds.connection import connection_claims
-from statemachine.worlds.jobs import job_claims
+from statemachine.render.pages import declared_worlds
 
 from .traceability import Marked, by_id, marked_tests
 from .tree import ROOT
@@ -43,7 +42,8 @@ GAPS: Final = {
     "INV-11": "Owners and the application are explored in worlds and compared in tests, not in "
     "every window.",
     "INV-12": "A disposer that never returns is left behind after a grace, and the report says so.",
-    "INV-13": "A disk that says that it has written and has not; file systems of a network.",
+    "INV-13": "A disk that says that it has written and has not; file systems of a network. Real "
+    "stores are tested under planted faults and killed processes, not explored.",
     "INV-14": "The world of connections is a model. The runtime is compared with it through "
     "handles; a bridge with real clients does not exist yet.",
     "INV-15": "There is nothing to look at yet.",
@@ -131,7 +131,8 @@ def _is_searched(tests: Iterable[Marked]) -> bool:
 
 def _properties() -> Iterator[Property]:
     yield from (*PROPERTIES, *LABELLED_CLAIMS)
-    yield from (*connection_claims(slots=1), *job_claims(slots=1))
+    for _, _, claims in declared_worlds():
+        yield from claims
 
 
 def _cases() -> dict[str, set[str]]:
@@ -200,8 +201,9 @@ The verdict says of each row whether it holds. This page says what that word res
 strongest to the weakest, and what it leaves open:
 
 - **proved for the model**: true on every reachable shape of the declared machine, beside up to
-  three labelled messages, or in the worlds around it with up to two requests or jobs. A *sometimes*
-  among them shows that the others are not empty.
+  three labelled messages, or in the [worlds](worlds.md) around it: up to two requests, up to two
+  jobs, one stored session and two processes. A *sometimes* among them shows that the others are not
+  empty.
 - **explored to a bound on running code**: true in scripted scenarios of a few actors, and in cases,
   under *every* schedule that differs from first in, first out in at most two decisions.
 - **drawn at random on running code**: true in every program and schedule that was drawn; a sample.

@@ -1,6 +1,7 @@
 """The programs in pages for readers run as they stand, and print what the page says they print."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,8 @@ import pytest
 
 from tests.house.tree import ROOT
 
-_PROGRAM = re.compile(r"^```python\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+_BLOCK = re.MULTILINE | re.DOTALL
+_PROGRAM = re.compile(r"^```python\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?", _BLOCK)
 PAGES = (ROOT / "README.md", *sorted((ROOT / "specs").glob("*.md")))
 PROGRAMS = [
     pytest.param(found[1], found[2], id=f"{page.relative_to(ROOT)}, program {number}")
@@ -42,3 +44,17 @@ def test_every_program_is_found() -> None:
     assert len(PROGRAMS) == sum(blocks)
     assert blocks[0] >= 4
     assert sum(blocks[1:]) >= 1
+
+
+def test_the_story_of_the_front_page_is_told_by_its_own_command() -> None:
+    """The command at the end of the story runs that schedule again and tells the same."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    story, command = re.findall(r"^```\n--- (.*?)^python (-m statemachine.*?)\n```", text, _BLOCK)[
+        0
+    ]
+    replayed = subprocess.run(
+        [sys.executable, *shlex.split(command)],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert replayed.stdout == story
+    assert replayed.returncode == 1

@@ -101,3 +101,18 @@ def test_an_installed_package_says_that_it_has_nowhere_to_write(
         generated_folder()
     assert main(["render"]) == 2
     assert "is no checkout" in capsys.readouterr().err
+
+
+def test_the_page_says_what_every_call_does_in_every_window(rendered: dict[str, str]) -> None:
+    """Windows that answer alike share a line, and each window is in exactly one."""
+    page = rendered["windows.md"].split("What the words mean")[0]
+    rows = [line.split(" | ") for line in page.splitlines() if line.startswith("| ")][2:]
+    order = [window.name for window in Window]
+    found: list[str] = []
+    for first, _, last in (row[0].removeprefix("| ").partition(" to ") for row in rows):
+        span = slice(order.index(first), order.index(last) + 1) if last else None
+        found += order[span] if span else first.split(", ")
+    assert sorted(found) == sorted(order)
+    parked = next(row for row in rows if row[0] == "| PARKED")
+    assert parked[1:4] == ["queue, wake", "queue, wake", "one-shot"]
+    assert all(point in rendered["windows.md"] for point in WINDOWS[Window.TOOL_CALL].points)
