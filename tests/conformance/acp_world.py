@@ -96,7 +96,9 @@ class World:
             blocking=_GatedBlocking(self.stage),
         )
         self.runtime = self.stage.complete(self._opening.__aenter__())
-        seams = StagedSeams(self.stage, self.runtime.context, self.runtime.tools)
+        seams = StagedSeams(
+            self.stage, self.runtime.context, self.runtime.tools, tell=lambda *_: None
+        )
         seams.intercept("tool/body")
         self.runtime.context.on(TOOL_BEFORE, _ask)
         self.connect()

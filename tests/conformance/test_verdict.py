@@ -148,9 +148,12 @@ def test_a_directed_test_answers_only_for_its_clause() -> None:
 
 
 def test_a_row_out_of_reach_stays_unchecked_however_well_the_rest_looks() -> None:
-    """A bridge that is not there cannot be vouched for."""
-    row = criterion("INV-14")
-    ruling = judged(check(Engine.SUITES, Kind.ALWAYS, criterion=row.id)).rulings[13]
+    """What is not there cannot be vouched for."""
+    row = evolve(criterion("INV-14"), later="it comes later")
+    evidence = Evidence(
+        checks=(check(Engine.SUITES, Kind.ALWAYS, criterion=row.id),), canaries=(FOUND,)
+    )
+    (ruling,) = judge(evidence, owns_specification=True, criteria=(row,)).rulings
     assert (ruling.verdict, ruling.why) == (RowVerdict.UNCHECKED, row.later)
 
 
