@@ -20,6 +20,7 @@ from .tree import ROOT
 __all__ = ["Marked", "Seed", "by_id", "marked_tests", "read_seeds", "traceability_page"]
 
 _KINDS: Final = ("clause", "seed", "case")
+_READ: Final = frozenset({*_KINDS, "at"})
 _SEEDS: Final = ROOT / "specs" / "seeds.md"
 _CASES: Final = ROOT / "specs" / "cases"
 _TESTS: Final = ROOT / "tests"
@@ -50,18 +51,25 @@ class Seed:
 
 def marked_tests(folder: Path, kinds: Collection[str] = _KINDS) -> Iterator[Marked]:
     """Find every test below a folder that carries such marks with ids, in the order of files."""
+    for file, name, marks in _marks_below(folder):
+        ids = tuple(dict.fromkeys(each for kind, each in marks if kind in kinds))
+        if ids:
+            yield Marked(file=file, name=name, ids=ids)
+
+
+@cache
+def _marks_below(folder: Path) -> tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...]:
+    """Read every test of a folder once: its file, its name, and the kind and id of each mark."""
+    found = []
     for path in sorted(folder.rglob("test_*.py")):
+        file = path.relative_to(folder).as_posix()
         module = ast.parse(path.read_text(encoding="utf-8"))
-        of_all = [
-            each for node in module.body if _is_pytestmark(node) for each in _ids(node, kinds)
-        ]
+        of_all = [each for node in module.body if _is_pytestmark(node) for each in _marks(node)]
         for node in module.body:
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                marks = [found for each in node.decorator_list for found in _ids(each, kinds)]
-                ids = *of_all, *marks
-                if ids:
-                    file = path.relative_to(folder).as_posix()
-                    yield Marked(file=file, name=node.name, ids=tuple(dict.fromkeys(ids)))
+                own = [mark for each in node.decorator_list for mark in _marks(each)]
+                found.append((file, node.name, (*of_all, *own)))
+    return tuple(found)
 
 
 def by_id(tests: Iterable[Marked]) -> dict[str, list[Marked]]:
@@ -123,13 +131,13 @@ def _is_pytestmark(node: ast.stmt) -> bool:
     ] == ["pytestmark"]
 
 
-def _ids(node: ast.AST, kinds: Collection[str]) -> Iterator[str]:
-    """Find the ids in the marks below a node, also in those of one parameter."""
+def _marks(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Find the marks below a node, also those of one parameter, each with the ids it names."""
     for each in ast.walk(node):
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
             mark = each.func
-            if mark.attr in kinds and isinstance(mark.value, ast.Attribute):
-                yield from (str(ast.literal_eval(argument)) for argument in each.args)
+            if mark.attr in _READ and isinstance(mark.value, ast.Attribute):
+                yield from ((mark.attr, str(ast.literal_eval(one))) for one in each.args)
 
 
 def _clauses(tests: Mapping[str, list[Marked]]) -> Iterator[str]:
