@@ -25,7 +25,7 @@ from runtime import (
 )
 from runtime.session.places import DiskBackend
 
-from .test_kept_sessions import PROGRAMS, Act, Program
+from .kept_suite import PROGRAMS, Act, Program
 
 Make = Callable[[Path], DiskBackend]
 
