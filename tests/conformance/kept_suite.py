@@ -16,10 +16,9 @@ from collections.abc import Coroutine, Iterator
 from contextlib import suppress
 from itertools import chain
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from attrs import define, frozen
-from hypothesis import strategies as st
 
 from runtime import (
     SESSION_EVENT,
@@ -38,35 +37,16 @@ from runtime import (
     TextDelta,
     Tool,
     ToolUse,
-    seams,
 )
 from runtime.session.repair import repair
+from tests.conformance.kept_acts import HELD, NAMES, Act, go_on, let
 from tests.unit.stored import StoredScene, keeper
 from tests.unit.windows.scene import call
 
 if TYPE_CHECKING:
     from asyncio import Task
 
-__all__ = ["PROGRAMS", "Act", "Count", "Program"]
-
-NAMES: Final = ("a", "b")
-
-Act = tuple[str, int]
-
-_OFTEN: Final = (
-    "create", "resume", "send", "send", "disk ok", "gate", "tick", "go on", "go on",
-)  # fmt: skip
-_SELDOM: Final = (
-    "dispose", "dispose", "inject", "cancel", "flush", "flush", "give up",
-    "reload the keeper", "reload the driver", "crash",
-    "disk error", "disk late",
-)  # fmt: skip
-_ACTS: Final = st.tuples(st.sampled_from((*_OFTEN, *_OFTEN, *_OFTEN, *_SELDOM)), st.integers(0, 9))
-PROGRAMS: Final = st.lists(_ACTS, min_size=30, max_size=60)
-
-_HELD: Final = (seams.STEP_RESULT, seams.TOOL_BEFORE)
-_LEFT_WAITING: Final = (None, "tool", *(seam.name for seam in _HELD))
-"""Who may be left waiting while all others go on."""
+__all__ = ["Count", "Program"]
 
 
 @define
@@ -141,7 +121,7 @@ class Program:
         scene.replies = [asks, answers] * 30
         scene.hold("disk")
         scene.rt.on(SESSION_EVENT, lambda notice: self._hear(scene, notice))
-        for seam in _HELD:
+        for seam in HELD:
             scene.intercept(seam, holds=True)
 
         async def execute(_: object, use: ToolUse) -> str:
@@ -202,7 +182,7 @@ class Program:
             case "reload the driver":
                 scene.rt.driver.restart()
             case "gate" | "go on" | "disk ok" | "disk error" | "disk late":
-                _let(scene, name, number)
+                let(scene, name, number)
             case _:
                 self._use(scene, which, name)
 
@@ -231,12 +211,12 @@ class Program:
         for agent in scene.rt.agents.list():
             with suppress(CallerError):  # disposed, as it may be
                 agent.send("A")
-        _go_on(scene, number, 12 if number > 2 else 0)
+        go_on(scene, number, 12 if number > 2 else 0)
         self._look(scene)
         waiting = {gate.name for gate in scene.stage.gates.open_gates}
         self.count.crashes += 1
         self.count.in_a_tool += "tool" in waiting
-        self.count.in_an_interceptor += bool(waiting & {seam.name for seam in _HELD})
+        self.count.in_an_interceptor += bool(waiting & {seam.name for seam in HELD})
         self.backend = scene.crash()
         self._left_open = {
             name: list(records)
@@ -373,40 +353,3 @@ async def _end(teardown: Teardown) -> bool:
     """Return whether there is nothing to report."""
     report = await teardown
     return not report.failed and not report.stragglers
-
-
-def _let(scene: StoredScene, what: str, number: int) -> None:
-    """Let somebody go on who waits."""
-    if what == "gate":
-        _open_any(scene, number)
-    elif what == "go on":
-        _go_on(scene, number, 3 * number)
-    else:
-        _, outcome = what.split()
-        # A store may fail to write, but what gives a lease back has been done when it fails.
-        is_giving_back = scene.disk.calls[-1:] in (["finish"], ["release"])
-        _open(scene, "disk", "late" if is_giving_back and outcome == "error" else outcome)
-
-
-def _open(scene: StoredScene, gate: str, outcome: str = "ok") -> None:
-    """Open the oldest gate of this name, if somebody waits there; run no callback."""
-    for each in scene.stage.gates.open_gates:
-        if each.name == gate:
-            scene.stage.gates.open(each, outcome)
-            return
-
-
-def _go_on(scene: StoredScene, number: int, times: int) -> None:
-    """Let the disk, models, tools and interceptors go on, all or all but one kind."""
-    for _ in range(times):
-        _open(scene, "disk")
-        _open_any(scene, number, but=_LEFT_WAITING[number % len(_LEFT_WAITING)])
-        scene.stage.tick(10)
-
-
-def _open_any(scene: StoredScene, number: int, but: str | None = None) -> None:
-    """Open one of the gates at which models, tools and interceptors wait."""
-    gates = scene.stage.gates.open_gates
-    waiting = [each for each in gates if each.name not in ("disk", but)]
-    if waiting:
-        scene.stage.gates.open(waiting[number % len(waiting)], "ok")

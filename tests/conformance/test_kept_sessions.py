@@ -10,12 +10,14 @@ from attrs import asdict
 from hypothesis import HealthCheck, Phase, given, settings
 
 from runtime import InvalidRecordError, Record, SessionHeader
+from runtime.core import Core
 from runtime.session.journal import Build, Journal
 from runtime.session.log import SessionLog
 from runtime.writer import Loading, Writer
 from statemachine.conformance.verdict.evidence import Kind
 from statemachine.conformance.verdict.parts import merge_parts
-from tests.conformance.kept_suite import PROGRAMS, Act, Count, Program
+from tests.conformance.kept_acts import PROGRAMS, Act
+from tests.conformance.kept_suite import Count, Program
 
 if TYPE_CHECKING:
     from asyncio import Task
@@ -168,12 +170,13 @@ def test_a_planted_fault_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -
 # -- Faults that only chance may find --------------------------------------------------------------
 
 
-async def _answer_at_once(_: Writer) -> None:
-    """Wait for nothing."""
+async def _wait_for_nothing(_: Writer | Core) -> None:
+    """Return at once."""
 
 
 CANARIES: Final[dict[str, tuple[object, str, object]]] = {
-    "a flush does not wait": (Writer, "flush", _answer_at_once),
+    "a flush does not wait": (Writer, "flush", _wait_for_nothing),
+    "no flush is asked for before a tool": (Core, "flush", _wait_for_nothing),
     "a resume writes no repair": (Journal, "load", _load_without_repair),
 }
 
