@@ -25,7 +25,8 @@ from runtime import (
 )
 from runtime.session.places import DiskBackend
 
-from .test_kept_sessions import PROGRAMS, Act, Program
+from .kept_acts import PROGRAMS, Act
+from .kept_suite import Program
 
 Make = Callable[[Path], DiskBackend]
 
