@@ -9,10 +9,13 @@ from typing import Any, Final
 
 import pytest
 
+from runtime.acp.answers import refusal
 from runtime.acp.bridge import Bridge
 from runtime.acp.prompts import Prompt
 from runtime.acp.sessions import OpenSession
 from runtime.application import AGENTS, AppContext
+from runtime.containment import attempt_awaited
+from runtime.errors import LifecycleError
 from runtime.ports import yield_once
 from runtime.registry import AgentRegistry
 from runtime.teardown import Teardown
@@ -145,6 +148,12 @@ def _closing_only_forgets(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Bridge, "_finish", finish)
 
 
+def _agents_of_the_driver(self: AppContext) -> AgentRegistry:
+    """Let nobody else's end be the end of the agents."""
+    roster = self.need(AGENTS)
+    return AgentRegistry(roster, roster.provider)
+
+
 def _the_end_forgets_the_sessions(patch: pytest.MonkeyPatch) -> None:
     plain = Bridge.aclose
 
@@ -152,12 +161,25 @@ def _the_end_forgets_the_sessions(patch: pytest.MonkeyPatch) -> None:
         self._open.clear()
         return plain(self)
 
-    def agents(self: AppContext) -> AgentRegistry:
-        roster = self.need(AGENTS)
-        return AgentRegistry(roster, roster.provider)
-
     patch.setattr(Bridge, "aclose", aclose)
-    patch.setattr(AppContext, "agents", property(agents))
+    patch.setattr(AppContext, "agents", property(_agents_of_the_driver))
+
+
+def _a_load_goes_on_without_its_client(patch: pytest.MonkeyPatch) -> None:
+    async def load(self: Bridge, _: str, session_id: str, __: object) -> OpenSession:
+        self._check_open()
+        self._check_free(session_id)
+        agents = self._context.agents
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(agents.resume(session_id=session_id))
+        task.add_done_callback(lambda task: task.cancelled() or task.exception())
+        error = await attempt_awaited(asyncio.shield(task))
+        if isinstance(error, LifecycleError):
+            raise refusal(error)
+        return self._enter(task.result())
+
+    patch.setattr(Bridge, "_load", load)
+    patch.setattr(AppContext, "agents", property(_agents_of_the_driver))
 
 
 def _a_load_is_shown_behind_its_answer(patch: pytest.MonkeyPatch) -> None:
@@ -177,6 +199,7 @@ PLANTS: Final = (
     _later_turns_are_shown_at_once,
     _closing_only_forgets,
     _the_end_forgets_the_sessions,
+    _a_load_goes_on_without_its_client,
     _a_load_is_shown_behind_its_answer,
 )
 
