@@ -41,7 +41,12 @@ _STOPPED: Final = ("aborted", "disposed")
 
 
 class BrokenPromiseError(AssertionError):
-    """A client was told what is not so, or was not told."""
+    """A client was told what is not so or was not told, or something of it was left."""
+
+    def __init__(self, story: str, criterion: str) -> None:
+        super().__init__(story)
+        self.criterion = criterion
+        """The row of the verdict that it breaks."""
 
 
 @define(eq=False)
@@ -318,12 +323,14 @@ class World:
     def _check_gone(self, session: str, why: str) -> None:
         is_registered = self.runtime.agents.get(session) is not None
         is_live = self.runtime.sessions.get(session) is not None
-        self._check(not is_registered and not is_live, f"{session} is there although {why}")
+        self._check(
+            not is_registered and not is_live, f"{session} is there although {why}", "INV-14"
+        )
 
-    def _check(self, is_so: bool, why: str) -> None:  # noqa: FBT001  # the thing itself
+    def _check(self, is_so: bool, why: str, row: str = "INV-15") -> None:  # noqa: FBT001  # the thing itself
         if not is_so:
             self.broken = "\n".join([*self.story, f"broken: {why}"])
-            raise BrokenPromiseError(self.broken)
+            raise BrokenPromiseError(self.broken, row)
 
     # -- The end -----------------------------------------------------------------------------------
 
@@ -337,7 +344,7 @@ class World:
             prompts = {n: m for n, m in left.items() if m == "session/prompt"}
             accepted = {sent.request for sent in self.connection.prompts if sent.was_accepted}
             self._check(not accepted & set(prompts), f"never answered: {prompts}")
-            self._check(self.connection.task.done(), "the connection does not end")
+            self._check(self.connection.task.done(), "the connection does not end", "INV-14")
         for sent in self.connection.prompts:
             turns, _ = self._turns(sent.session)
             ran = sent.must_not_run and sent.text in turns
@@ -354,8 +361,10 @@ class World:
         """Judge a client that has gone: nothing is left, and nothing appears later."""
         self.rest()
         self.count.gone += 1
-        self._check(self.runtime.agents.list() == (), f"left: {self.runtime.agents.list()}")
-        self._check(self.runtime.sessions.list() == (), "a session of a client that has gone")
+        self._check(
+            self.runtime.agents.list() == (), f"left: {self.runtime.agents.list()}", "INV-14"
+        )
+        self._check(self.runtime.sessions.list() == (), "a session was left", "INV-14")
 
     def _settle(self) -> None:
         for _ in range(200_000):

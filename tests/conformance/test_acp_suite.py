@@ -9,10 +9,13 @@ from typing import Any, Final
 
 import pytest
 
+from runtime.acp.answers import refusal
 from runtime.acp.bridge import Bridge
 from runtime.acp.prompts import Prompt
 from runtime.acp.sessions import OpenSession
 from runtime.application import AGENTS, AppContext
+from runtime.containment import attempt_awaited
+from runtime.errors import LifecycleError
 from runtime.ports import yield_once
 from runtime.registry import AgentRegistry
 from runtime.teardown import Teardown
@@ -55,7 +58,15 @@ def part(count: Count, why: str | None) -> str:
     rows = [
         {
             "id": criterion,
-            "checks": [{"name": f"clients: {name}", "kind": kind, "explored": n, "why": why}],
+            "checks": [
+                {
+                    "name": f"clients: {name}",
+                    "kind": kind,
+                    "engine": "suites",
+                    "explored": n,
+                    "why": why,
+                }
+            ],
         }
         for criterion, kind, name, n in claims
     ]
@@ -145,6 +156,12 @@ def _closing_only_forgets(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Bridge, "_finish", finish)
 
 
+def _agents_of_the_driver(self: AppContext) -> AgentRegistry:
+    """Let nobody else's end be the end of the agents."""
+    roster = self.need(AGENTS)
+    return AgentRegistry(roster, roster.provider)
+
+
 def _the_end_forgets_the_sessions(patch: pytest.MonkeyPatch) -> None:
     plain = Bridge.aclose
 
@@ -152,12 +169,25 @@ def _the_end_forgets_the_sessions(patch: pytest.MonkeyPatch) -> None:
         self._open.clear()
         return plain(self)
 
-    def agents(self: AppContext) -> AgentRegistry:
-        roster = self.need(AGENTS)
-        return AgentRegistry(roster, roster.provider)
-
     patch.setattr(Bridge, "aclose", aclose)
-    patch.setattr(AppContext, "agents", property(agents))
+    patch.setattr(AppContext, "agents", property(_agents_of_the_driver))
+
+
+def _a_load_goes_on_without_its_client(patch: pytest.MonkeyPatch) -> None:
+    async def load(self: Bridge, _: str, session_id: str, __: object) -> OpenSession:
+        self._check_open()
+        self._check_free(session_id)
+        agents = self._context.agents
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(agents.resume(session_id=session_id))
+        task.add_done_callback(lambda task: task.cancelled() or task.exception())
+        error = await attempt_awaited(asyncio.shield(task))
+        if isinstance(error, LifecycleError):
+            raise refusal(error)
+        return self._enter(task.result())
+
+    patch.setattr(Bridge, "_load", load)
+    patch.setattr(AppContext, "agents", property(_agents_of_the_driver))
 
 
 def _a_load_is_shown_behind_its_answer(patch: pytest.MonkeyPatch) -> None:
@@ -169,21 +199,47 @@ def _a_load_is_shown_behind_its_answer(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(OpenSession, "replay", replay)
 
 
-PLANTS: Final = (
-    _a_cancel_is_remembered_by_the_session,
-    _a_prompt_waits_before_it_is_registered,
-    _a_cancel_is_answered_before_its_turn_has_closed,
-    _a_cancel_reaches_the_running_prompt_only,
-    _later_turns_are_shown_at_once,
-    _closing_only_forgets,
-    _the_end_forgets_the_sessions,
-    _a_load_is_shown_behind_its_answer,
+PLANTS: Final[dict[Plant, str]] = {
+    _a_cancel_is_remembered_by_the_session: "INV-15",
+    _a_prompt_waits_before_it_is_registered: "INV-15",
+    _a_cancel_is_answered_before_its_turn_has_closed: "INV-15",
+    _a_cancel_reaches_the_running_prompt_only: "INV-15",
+    _later_turns_are_shown_at_once: "INV-15",
+    _closing_only_forgets: "INV-14",
+    _the_end_forgets_the_sessions: "INV-14",
+    _a_load_goes_on_without_its_client: "INV-14",
+    _a_load_is_shown_behind_its_answer: "INV-15",
+}
+
+
+@pytest.mark.parametrize(
+    ("plant", "row"), PLANTS.items(), ids=[plant.__name__.strip("_") for plant in PLANTS]
 )
-
-
-@pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__.strip("_"))
-def test_a_planted_fault_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of these is a mistake that a public bridge has made."""
+def test_a_planted_fault_is_found(
+    plant: Plant, row: str, monkeypatch: pytest.MonkeyPatch, parts_directory: Path | None
+) -> None:
+    """Each of these is a mistake that a public bridge has made; it dies of its own row."""
     plant(monkeypatch)
-    with pytest.raises(BrokenPromiseError):
+    died_of = None
+    try:
         acp_suite(count=Count(), examples=250, shrinks=False)
+    except BrokenPromiseError as error:
+        died_of = error.criterion
+    if parts_directory is not None:
+        name = plant.__name__.strip("_").replace("_", "-")
+        text = json.dumps({"mutants": [mutant(name, row, died_of)]}, indent=2)
+        (parts_directory / f"acp-{name}.json").write_text(text, encoding="utf-8")
+    assert died_of == row
+
+
+def mutant(name: str, row: str, died_of: str | None) -> dict[str, object]:
+    """Tell the verdict what became of a planted fault."""
+    return {
+        "id": name,
+        "fault": name.replace("-", " "),
+        "layer": "bridge",
+        "must_die_of": row,
+        "died_of": died_of,
+        "killed": died_of == row,
+        "seconds": 0.0,
+    }

@@ -138,3 +138,19 @@ def test_kept_sessions_are_listed_by_directory(keep: Callable[[], AcpClient]) ->
     assert [each["sessionId"] for each in there] == [session]
     assert second.ask("session/list", cwd="/nowhere")["result"]["sessions"] == []
     assert second.ask("session/list", cursor="no such")["error"]["code"] == -32602
+
+
+@pytest.mark.clause("J-28")
+def test_two_programs_do_not_write_to_one_session(keep: Callable[[], AcpClient]) -> None:
+    """The second is told who has it; when the first has closed it, it is free."""
+    first, second = keep(), keep()
+    session = first.open()
+    prompt = first.prompt(session, "hello")
+    first.send(prompt)
+    assert first.stopped(prompt) == "end_turn"
+    second.open()
+    refused = second.ask("session/load", sessionId=session, cwd="/", mcpServers=[])
+    assert refused["error"]["code"] == -32602
+    assert second.updates(session) == []
+    assert first.ask("session/close", sessionId=session)["result"] == {}
+    assert "error" not in second.ask("session/load", sessionId=session, cwd="/", mcpServers=[])

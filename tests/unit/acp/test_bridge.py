@@ -220,6 +220,20 @@ def test_the_sdk_is_not_imported_before_it_is_needed() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_without_the_sdk_it_is_said_what_to_install() -> None:
+    """Exit status 2, and nothing on standard output."""
+    code = (
+        "import sys; sys.modules['acp'] = None; from runtime.acp.command import main; "
+        "sys.exit(main([]))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    assert (run.returncode, run.stdout) == (2, b"")
+    assert b"quiesce[acp]" in run.stderr
+    assert b"Traceback" not in run.stderr
+
+
 @pytest.mark.clause("J-55")
 def test_a_long_list_comes_in_pages(connected: Connected) -> None:
     """Each session is on one page, whatever the pages are."""
