@@ -44,9 +44,10 @@ GAPS: Final = {
     "INV-12": "A disposer that never returns is left behind after a grace, and the report says so.",
     "INV-13": "A disk that says that it has written and has not; file systems of a network. Real "
     "stores are tested under planted faults and killed processes, not explored.",
-    "INV-14": "The world of connections is a model. The runtime is compared with it through "
-    "handles; a bridge with real clients does not exist yet.",
-    "INV-15": "There is nothing to look at yet.",
+    "INV-14": "The world of connections is a model, with two requests at a time. The bridge is "
+    "tested with scripted clients and with few real ones, not explored.",
+    "INV-15": "The bridge is tested with scripted clients and with few real ones, not explored; "
+    "what a client makes of its answers is its own.",
     "INV-16": "Of two processes it is the lease of the session that keeps them apart, which is "
     "tested with real processes and not explored.",
     "INV-17": "The system lets every process of the same user kill the job, and a process that "
