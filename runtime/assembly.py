@@ -212,7 +212,8 @@ def backend_for(
     """
     if store is None or isinstance(store, Backend):
         return store
-    if isinstance(store, str | PathLike):
+    # A variable that is not set must not mean the working directory.
+    if isinstance(store, str | PathLike) and (text := str(store)) and "\0" not in text:
         return backend_at(Path(store), limits=limits, clock=clock)
     raise CallerError(f"store={store!r} refused: give a path, a backend, or None to keep nothing")
 

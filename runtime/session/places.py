@@ -54,13 +54,14 @@ def backend_at(
         elif stat.S_ISDIR(mode):
             kind = JsonLinesBackend
         else:
-            _check_database(place)
+            _check_database(place, mode)
             kind = SqliteBackend
     return kind(path, limits=limits, clock=clock)
 
 
-def _check_database(path: Path) -> None:
-    if not is_database(path):
+def _check_database(path: Path, mode: int) -> None:
+    # Whoever opens a pipe waits for the one at its other end.
+    if not stat.S_ISREG(mode) or not is_database(path):
         advice = "choose another file"
         if path.suffix == _JSON_LINES:
             advice = "if it is a session, name the directory above that of its working directory"
