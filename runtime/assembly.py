@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, M
 from contextlib import asynccontextmanager, closing
 from functools import partial
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeVar
 
 from attrs import frozen
@@ -212,9 +211,8 @@ def backend_for(
     """
     if store is None or isinstance(store, Backend):
         return store
-    # A variable that is not set must not mean the working directory.
-    if isinstance(store, str | PathLike) and (text := str(store)) and "\0" not in text:
-        return backend_at(Path(store), limits=limits, clock=clock)
+    if isinstance(store, str | PathLike):
+        return backend_at(store, limits=limits, clock=clock)
     raise CallerError(f"store={store!r} refused: give a path, a backend, or None to keep nothing")
 
 

@@ -113,7 +113,14 @@ def as_failure(error: BaseException) -> Exception:
 
 
 def render_error(error: BaseException) -> str:
-    """Return one line about an error, whatever its own `__str__` does."""
+    """Return one line about an error, whatever its own `__str__` does, with the first of a group."""
+    if type(error) is ExceptionGroup or type(error) is BaseExceptionGroup:
+        # By itself it says only how many there are.
+        return f"{_render(error)}: {_render(error.exceptions[0])}"
+    return _render(error)
+
+
+def _render(error: BaseException) -> str:
     name = type(error).__name__
     try:
         text = str(error)

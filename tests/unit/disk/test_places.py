@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from runtime.assembly import backend_for
 from runtime.errors import CallerError, StorageError
 from runtime.session.jsonl import JsonLinesBackend
 from runtime.session.places import backend_at
@@ -73,8 +72,8 @@ def test_a_pipe_is_refused_without_waiting_for_its_other_end(tmp_path: Path) -> 
 @pytest.mark.parametrize("store", ["", "a\0b"])
 def test_what_names_no_place_is_refused(store: str) -> None:
     """A variable that is not set does not mean the working directory."""
-    with pytest.raises(CallerError, match="give a path, a backend, or None"):
-        backend_for(store)
+    with pytest.raises(CallerError, match="it names no place"):
+        backend_at(store)
 
 
 @pytest.mark.clause("E-66")
