@@ -35,9 +35,8 @@ _logger = logging.getLogger("quiesce")
 _RENDERED_CHARACTERS_MAX = 900
 _PLACES_MAX = 4
 
-# These are about the process or, where something is awaited, about the task, and not its work.
-_OF_THE_PROCESS: Final = (KeyboardInterrupt, SystemExit)
-_PASSING: Final = (*_OF_THE_PROCESS, CancelledError, GeneratorExit)
+# These are about the process or the task, not about the work.
+_PASSING: Final = (CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit)
 
 
 def contain(call: Callable[..., object], *args: object, what: str, who: str) -> Exception | None:
@@ -59,7 +58,7 @@ def contain(call: Callable[..., object], *args: object, what: str, who: str) -> 
             "an observer raised CancelledError although nothing awaits it"
         )
         failure.__cause__ = error
-    except _OF_THE_PROCESS:
+    except _PASSING:
         raise
     except BaseException as error:
         failure = as_failure(error)
@@ -113,7 +112,7 @@ def as_failure(error: BaseException) -> Exception:
 
 
 def render_error(error: BaseException) -> str:
-    """Return one line about an error, whatever its own `__str__` does, with the first of a group."""
+    """Return one line about an error, or a group and its first, whatever `__str__` does."""
     if type(error) is ExceptionGroup or type(error) is BaseExceptionGroup:
         # By itself it says only how many there are.
         return f"{_render(error)}: {_render(error.exceptions[0])}"
