@@ -19,7 +19,7 @@ from attrs import define, field
 
 from statemachine import Patience
 
-from .containment import contain
+from .containment import as_failure, contain, with_failures
 from .errors import PluginError
 from .ports import yield_once
 
@@ -190,12 +190,13 @@ class Cancellations:
 
         Raises:
             StrangersCancellationError: somebody else cancelled the driver's task.
-            PluginError: nobody did; the visit awaited something that had been cancelled.
+            PluginError: nobody did; the visit awaited something that had been cancelled, or what
+                it raised is no `Exception`.
 
         Clauses: B-95 B-128
         """
         try:
-            return await visit
+            return await with_failures(visit)
         except asyncio.CancelledError as error:
             if self.is_strangers():
                 raise StrangersCancellationError from None
@@ -293,7 +294,8 @@ async def run_beside(
 
     Raises:
         CutError: the child was given up; it may still run.
-        PluginError: the child was cancelled, although nobody asked it to end.
+        PluginError: the child was cancelled, although nobody asked it to end, or what it raised is
+            no `Exception`.
 
     Clauses: B-95 B-117 B-118 B-119
     """
@@ -311,6 +313,10 @@ async def run_beside(
         if is_asked:
             raise CutError
         raise PluginError(_NOBODYS)
+    error = child.exception()
+    if error is not None:
+        # Also what passes elsewhere: the loop has already told whoever runs it.
+        raise as_failure(error)
     return child.result()
 
 

@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, M
 from contextlib import asynccontextmanager, closing
 from functools import partial
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeVar
 
 from attrs import frozen
@@ -219,7 +218,7 @@ def backend_for(
     if store is None or isinstance(store, Backend):
         return store
     if isinstance(store, str | PathLike):
-        return backend_at(Path(store), limits=limits, clock=clock)
+        return backend_at(store, limits=limits, clock=clock)
     raise CallerError(f"store={store!r} refused: give a path, a backend, or None to keep nothing")
 
 

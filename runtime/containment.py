@@ -2,19 +2,22 @@
 
 An observer (a listener, a callback of an abort signal, a subscriber of a log) is told what happened
 and has no say in it. Whatever it raises is logged once, with the name of its plugin, and is over.
-What is not an `Exception` - a keyboard interrupt, the exit of the interpreter - belongs to somebody
-else and passes. An observer is called, not awaited, so it cannot be cancelled: a `CancelledError`
-from it comes out of something it looked at, and is its own failure.
+A keyboard interrupt and the exit of the interpreter belong to somebody else and pass; anything else
+that is no `Exception`, such as the group that a task group raises, is made one. An observer is
+called, not awaited, so it cannot be cancelled: a `CancelledError` from it comes out of something it
+looked at, and is its own failure.
 """
 
 import logging
 import traceback
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 
 from .errors import PluginError
 
 __all__ = [
+    "as_failure",
     "attempt",
     "attempt_awaited",
     "contain",
@@ -22,12 +25,18 @@ __all__ = [
     "log_failure",
     "log_line",
     "render_error",
+    "with_failures",
 ]
+
+T = TypeVar("T")
 
 _logger = logging.getLogger("quiesce")
 
 _RENDERED_CHARACTERS_MAX = 900
 _PLACES_MAX = 4
+
+# These are about the process or the task, not about the work.
+_PASSING: Final = (CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit)
 
 
 def contain(call: Callable[..., object], *args: object, what: str, who: str) -> Exception | None:
@@ -44,23 +53,29 @@ def contain(call: Callable[..., object], *args: object, what: str, who: str) -> 
     """
     try:
         call(*args)
-    except Exception as error:
-        _log_once(error, what, who)
-        return error
     except CancelledError as error:
-        failure = PluginError("an observer raised CancelledError although nothing awaits it")
+        failure: Exception = PluginError(
+            "an observer raised CancelledError although nothing awaits it"
+        )
         failure.__cause__ = error
-        _log_once(failure, what, who)
-        return failure
-    return None
+    except _PASSING:
+        raise
+    except BaseException as error:
+        failure = as_failure(error)
+    else:
+        return None
+    _log_once(failure, what, who)
+    return failure
 
 
 def attempt(call: Callable[..., object], *args: object) -> Exception | None:
     """Call and return the failure, for a caller whose own business the failure is."""
     try:
         call(*args)
-    except Exception as error:
-        return error
+    except _PASSING:
+        raise
+    except BaseException as error:
+        return as_failure(error)
     return None
 
 
@@ -68,13 +83,43 @@ async def attempt_awaited(body: Awaitable[object]) -> Exception | None:
     """Await and return the failure, for a caller whose own business the failure is."""
     try:
         await body
-    except Exception as error:
-        return error
+    except _PASSING:
+        raise
+    except BaseException as error:
+        return as_failure(error)
     return None
 
 
+async def with_failures(body: Awaitable[T]) -> T:
+    """Await foreign code; whatever it fails with is an `Exception`."""
+    try:
+        return await body
+    except Exception:
+        raise
+    except _PASSING:
+        raise
+    except BaseException as error:
+        raise as_failure(error) from error
+
+
+def as_failure(error: BaseException) -> Exception:
+    """Return an error of foreign code as one that can be answered like any other."""
+    if isinstance(error, Exception):
+        return error
+    failure = PluginError(f"what was raised is no Exception: {render_error(error)}")
+    failure.__cause__ = error
+    return failure
+
+
 def render_error(error: BaseException) -> str:
-    """Return one line about an error, whatever its own `__str__` does."""
+    """Return one line about an error, or a group and its first, whatever `__str__` does."""
+    if type(error) is ExceptionGroup or type(error) is BaseExceptionGroup:
+        # By itself it says only how many there are.
+        return f"{_render(error)}: {_render(error.exceptions[0])}"
+    return _render(error)
+
+
+def _render(error: BaseException) -> str:
     name = type(error).__name__
     try:
         text = str(error)

@@ -16,8 +16,8 @@ async def exchange(agent: Agent, content: object, *, source: object = None) -> F
     """Send a message and wait until the turn that recorded it has ended and is flushed.
 
     Returns at once when the message is discarded, or when a cancel comes while only the flush is
-    still waited for. What other prompts of the same turn had answered is part of `text`: a turn
-    has one answer.
+    still waited for. A flush that failed is announced as `agent/error`, and not told here. What
+    other prompts of the same turn had answered is part of `text`: a turn has one answer.
 
     Raises:
         AgentDisposedError: the agent is disposed.

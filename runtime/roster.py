@@ -65,6 +65,7 @@ class Roster:
     ) -> AgentHandle:
         """Make an agent on a new session; see `AgentRegistry.create`."""
         self._check_usable("create", caller)
+        _check_options("create", options)
         agent_id, session_id = self._name("create", agent_id, session_id)
         log = self.sessions.prepare(session_id, cwd=cwd, seed=seed, parent=parent)
         # A listener of session/created must not take the agent's id before it is registered.
@@ -81,6 +82,7 @@ class Roster:
         self._check_usable("resume", caller)
         if session_id is None:
             raise CallerError("resume refused: session_id is None; name the session to go on with")
+        _check_options("resume", options)
         agent_id, session_id = self._name("resume", agent_id, session_id)
         # As in `create`, the id stays reserved until the agent is registered under it.
         free = self._reserve(agent_id)
@@ -195,6 +197,12 @@ class Roster:
     def _unregister(self, core: Core) -> None:
         if self.cores.get(core.id) is core:
             del self.handles[core.id], self.cores[core.id]
+
+
+def _check_options(verb: str, options: object) -> None:
+    if not isinstance(options, AgentOptions):
+        kind = type(options).__name__
+        raise CallerError(f"{verb} refused: options is a {kind}; give AgentOptions(...), or none")
 
 
 def _links(

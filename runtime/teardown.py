@@ -123,7 +123,11 @@ class Teardown:
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         if not task.cancelled():
-            task.exception()
+            error = task.exception()
+            if error is not None and not self._end.done():
+                # Nothing else ends it: nobody may wait for it for ever.
+                self._end.set_exception(error)
+                self._end.exception()
         elif not self._end.done() and not self._loop.is_closed():
             # A stranger cancelled the task before its first stretch; the others run again.
             self.start(self._links)

@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 from attrs import frozen
 
 from runtime.announcements import SESSION_FLUSH, Announcement
-from runtime.containment import contain
+from runtime.containment import as_failure, contain
 from runtime.errors import CallerError, LimitError, PluginError
 from runtime.limits import Limits
 
@@ -275,8 +275,8 @@ async def _outcome(result: Any) -> Any:  # noqa: ANN401  # a listener's answer, 
 
 
 def _as_failure(result: BaseException) -> Exception:
-    if isinstance(result, Exception):
-        return result
+    if not isinstance(result, asyncio.CancelledError):
+        return as_failure(result)
     # It was cancelled by itself or by a stranger, and did not do what it was awaited for.
     failure = PluginError("a listener was cancelled before it was done")
     failure.__cause__ = result

@@ -1,10 +1,11 @@
 """Which backend keeps the sessions at a path."""
 
 import stat
+from os import PathLike
 from pathlib import Path
 from typing import Final, Protocol
 
-from runtime.errors import StorageError
+from runtime.errors import CallerError, StorageError
 from runtime.limits import DEFAULT_LIMITS, Limits
 from runtime.ports import Clock
 
@@ -33,7 +34,7 @@ class DiskBackend(Backend, Protocol):
 
 
 def backend_at(
-    path: Path | str, *, limits: Limits = DEFAULT_LIMITS, clock: Clock | None = None
+    path: PathLike[str] | str, *, limits: Limits = DEFAULT_LIMITS, clock: Clock | None = None
 ) -> DiskBackend:
     """Return the backend for a path; what is there decides, and else the name.
 
@@ -41,10 +42,14 @@ def backend_at(
     a file, and any other new path, is an SQLite database. Nothing is created yet.
 
     Raises:
+        CallerError: the path is empty, or none.
         StorageError: the file is no database, or cannot be looked at.
 
     Clauses: E-66
     """
+    if path == "" or "\0" in str(path):
+        # A variable that is not set must not mean the working directory.
+        raise CallerError(f"{str(path)!r} refused: it names no place; give the path of a store")
     place = Path(path).absolute()
     kind: type[JsonLinesBackend | SqliteBackend]
     with storage_errors("sessions cannot be kept", place):
@@ -54,13 +59,14 @@ def backend_at(
         elif stat.S_ISDIR(mode):
             kind = JsonLinesBackend
         else:
-            _check_database(place)
+            _check_database(place, mode)
             kind = SqliteBackend
-    return kind(path, limits=limits, clock=clock)
+    return kind(Path(path), limits=limits, clock=clock)
 
 
-def _check_database(path: Path) -> None:
-    if not is_database(path):
+def _check_database(path: Path, mode: int) -> None:
+    # Whoever opens a pipe waits for the one at its other end.
+    if not stat.S_ISREG(mode) or not is_database(path):
         advice = "choose another file"
         if path.suffix == _JSON_LINES:
             advice = "if it is a session, name the directory above that of its working directory"

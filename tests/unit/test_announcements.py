@@ -184,7 +184,7 @@ def test_one_queue_carries_everything_of_an_agent() -> None:
 @pytest.mark.clause("B-130", "B-99")
 @pytest.mark.parametrize("record_type", ["turn/start", "step/start", "step/end", "turn/end"])
 def test_a_boundary_is_in_the_log_before_anybody_hears_of_its_window(record_type: str) -> None:
-    """Whoever is told of anything finds every boundary record that the windows so far have."""
+    """Whoever is told of anything finds every boundary record of the windows before."""
     with Scene() as scene:
         lengths: list[bool] = []
 

@@ -61,7 +61,11 @@ def outcome(
         (ModelError("overloaded"), "ModelError: overloaded", None),
         (ModelError("overloaded", code="x" * 201), "ModelError: overloaded", None),
         (UnspeakableError(), "UnspeakableError (its text could not be rendered)", None),
-        (ExceptionGroup("two", [ValueError("x")]), "ExceptionGroup: two (1 sub-exception)", None),
+        (
+            ExceptionGroup("two", [ValueError("x")]),
+            "ExceptionGroup: two (1 sub-exception): ValueError: x",
+            None,
+        ),
         (ValueError("\ud800"), None, None),
         (ValueError("x" * 5_000), None, None),
         (StopIteration("x"), None, None),

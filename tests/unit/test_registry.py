@@ -104,6 +104,7 @@ def test_a_session_id_that_is_taken_is_refused_under_any_agent_id() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [
+        ({"options": {"model": "echo"}}, CallerError, "options is a dict"),
         ({"agent_id": ""}, CallerError, "agent_id"),
         ({"session_id": ""}, CallerError, "session_id"),
         ({"agent_id": 7}, CallerError, "agent_id is 7"),

@@ -43,6 +43,17 @@ def test_a_runtime_without_a_store_resumes_nothing() -> None:
         nothing_is_left(scene)
 
 
+@pytest.mark.clause("A-78", "F-13")
+def test_options_of_another_kind_are_refused_before_anything_is_held() -> None:
+    """Refused later, they would leave the lease with somebody who does not work."""
+    options: Any = {"model": "m"}
+    with StoredScene(store_of("A"), agents=()) as scene:
+        with pytest.raises(CallerError, match="options is a dict"):
+            scene.wait_for(scene.rt.agents.resume(session_id="a", options=options))
+        nothing_is_left(scene)
+        assert scene.resume().id == "a"
+
+
 @pytest.mark.clause("F-11")
 def test_while_the_keeper_is_gone_nothing_is_resumed_and_afterwards_it_is() -> None:
     """From a plugin that does not inject it, too."""

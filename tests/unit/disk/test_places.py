@@ -1,10 +1,11 @@
 """Which backend a path means."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from runtime.errors import StorageError
+from runtime.errors import CallerError, StorageError
 from runtime.session.jsonl import JsonLinesBackend
 from runtime.session.places import backend_at
 from runtime.session.sqlite import SqliteBackend
@@ -57,6 +58,22 @@ def test_a_foreign_file_is_refused_with_what_it_may_be(
     (tmp_path / name).write_text("hello\n" * 100, encoding="utf-8")
     with pytest.raises(StorageError, match=f"{name} is no database; .*{said}"):
         backend_at(tmp_path / name)
+
+
+@pytest.mark.clause("E-66")
+def test_a_pipe_is_refused_without_waiting_for_its_other_end(tmp_path: Path) -> None:
+    """Opening it would hold up the whole loop, for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(StorageError, match="pipe is no database"):
+        backend_at(tmp_path / "pipe")
+
+
+@pytest.mark.clause("E-66")
+@pytest.mark.parametrize("store", ["", "a\0b"])
+def test_what_names_no_place_is_refused(store: str) -> None:
+    """A variable that is not set does not mean the working directory."""
+    with pytest.raises(CallerError, match="it names no place"):
+        backend_at(store)
 
 
 @pytest.mark.clause("E-66")
