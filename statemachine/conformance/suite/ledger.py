@@ -111,6 +111,14 @@ class TurnNote:
     last_prompt: int = 0
     last_steering: int = 0
     ending: str | None = None
+    let_in: int = 0
+    """How many of its prompts were recorded as such."""
+    blocked: int = 0
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether every prompt of it was blocked."""
+        return self.blocked > 0 and self.let_in == 0
 
     @property
     def is_stopped(self) -> bool:
@@ -302,6 +310,8 @@ class Ledger:
             self.turn.orders.append(message.order)
             if record.type in PROMPTS:
                 self.turn.last_prompt = message.order
+                self.turn.let_in += record.type == "user/message"
+                self.turn.blocked += record.type == "prompt/blocked"
             else:
                 self.turn.last_steering = message.order
 

@@ -131,10 +131,11 @@ def _judge_stopped(turn: TurnNote, record: Seen) -> None:
     stop = turn.stop
     endings = ["disposed"] if turn.disposed else []
     if not endings and stop is not None:
-        endings = [f"aborted: {stop.reason}"]
+        endings = ["rejected" if turn.is_rejected else f"aborted: {stop.reason}"]
     if turn.failed_before_stop:
         endings.append("error")
-    ending = record.text.split(":", 1)[0] if turn.disposed else record.text
+    is_without_reason = turn.disposed is not None or turn.is_rejected
+    ending = record.text.split(":", 1)[0] if is_without_reason else record.text
     if not any(
         ending == wanted or (wanted == "error" and ending.startswith("error")) for wanted in endings
     ):
