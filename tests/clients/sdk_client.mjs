@@ -35,6 +35,7 @@ async function converse(talk) {
   return answer;
 }
 
+const later = () => new Promise((resolve) => setTimeout(resolve, 10));
 const text = (words) => [{ type: "text", text: words }];
 const said = (updates, kind) =>
   updates.filter((each) => each.sessionUpdate === kind).map((each) => each.content.text).join("");
@@ -52,6 +53,7 @@ const kept = await converse(async (agent, seen, offered) => {
   holds("a prompt streams its updates and then ends");
 
   const running = agent.request(methods.agent.session.prompt, { sessionId, prompt: text("hang") });
+  while (!said(seen(), "agent_message_chunk").includes("thinking")) await later();
   const queued = agent.request(methods.agent.session.prompt, { sessionId, prompt: text("hang") });
   await agent.notify(methods.agent.session.cancel, { sessionId });
   const third = agent.request(methods.agent.session.prompt, { sessionId, prompt: text("hello") });
@@ -73,8 +75,8 @@ holds("the program exits with 0 when its input ends");
 
 await converse(async (agent, seen) => {
   await agent.request(methods.agent.session.load, { sessionId: kept, cwd: "/", mcpServers: [] });
-  assert.equal(said(seen(), "user_message_chunk"), "hellohello");
-  assert.equal(said(seen(), "agent_message_chunk"), "well saidwell said");
+  assert.equal(said(seen(), "user_message_chunk"), "hellohanghello");
+  assert.equal(said(seen(), "agent_message_chunk"), "well saidthinkingwell said");
   holds("a load shows everything before it is answered");
   await agent.request(methods.agent.session.close, { sessionId: kept });
   await agent.request(methods.agent.session.load, { sessionId: kept, cwd: "/", mcpServers: [] });
