@@ -25,15 +25,15 @@ from runtime.announcements import (
     RecordAppended,
 )
 from runtime.application import AGENTS, AppContext
-from runtime.bash import BASH
 from runtime.containment import attempt_awaited, log_failure, log_line
 from runtime.context import Plugin
-from runtime.errors import LifecycleError
+from runtime.errors import CallerError, LifecycleError
 from runtime.handle import AgentHandle
 from runtime.limits import Limits
 from runtime.persistence import PERSISTENCE
 from runtime.seams import TOOL_PERMISSION, PermissionRequest
 from runtime.session.log import Session
+from runtime.session.store import Sessions
 from runtime.teardown import Link, Teardown, wait_bounded
 from runtime.tools import TOOLS
 
@@ -58,6 +58,7 @@ class Bridge:
     """Writes a message to the client at once."""
     limits: Limits
     _context: AppContext = field(init=False)
+    _sessions: Sessions = field(init=False)
     _client: Client = field(init=False)
     _open: dict[str, OpenSession] = field(init=False, factory=dict)
     _ending: "dict[str, asyncio.Task[None]]" = field(init=False, factory=dict)
@@ -250,10 +251,10 @@ class Bridge:
 
     async def _finish(self, session: OpenSession) -> None:
         await session.handle.dispose()
-        bash = self._context.get(BASH)
-        error = None if bash is None else await attempt_awaited(bash.end_session(session.id))
-        if error is not None:
-            log_failure(error, f"the jobs of session {session.id} were not ended")
+        error = await attempt_awaited(self._sessions.end(session.id))
+        # Refused where somebody else works on it by now, and its jobs are theirs.
+        if error is not None and not isinstance(error, CallerError):
+            log_failure(error, f"session {session.id} was not ended")
         del self._ending[session.id], self._shown[session.session]
 
     # -- What happens ------------------------------------------------------------------------------
@@ -261,6 +262,7 @@ class Bridge:
     def attach(self, context: AppContext) -> None:
         """Listen on the context that the agents of this client belong to."""
         self._context = context
+        self._sessions = context.need(AGENTS).sessions
         context.on(AGENT_QUEUED, self._on_queued)
         context.on(AGENT_DISCARDED, self._on_discarded)
         context.on(AGENT_DISPOSED, self._on_disposed)
@@ -333,7 +335,7 @@ class Bridge:
             raise closed()
 
     def _check_free(self, session_id: str) -> None:
-        live = self._context.need(AGENTS).sessions.get(session_id) is not None
+        live = self._sessions.get(session_id) is not None
         if live or session_id in self._loading or session_id in self._ending:
             why = f"session {session_id!r} is open, being opened or being closed; close it first"
             raise RequestError.invalid_params({"details": why})

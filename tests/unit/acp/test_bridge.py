@@ -10,7 +10,7 @@ import pytest
 
 import runtime.acp
 from acp.schema import SessionNotification
-from runtime import SESSION_EVENT, RecordAppended
+from runtime import SESSION_ENDED, SESSION_EVENT, RecordAppended
 from runtime.acp.bridge import Bridge
 from runtime.context import Proceed
 from runtime.limits import Limits
@@ -200,6 +200,22 @@ def test_an_agent_that_somebody_else_ends_is_a_closed_session(connected: Connect
     again = connected.prompt(session, "hello")
     connected.go_on()
     assert connected.answer(again)["error"]["code"] == -32002
+
+
+@pytest.mark.clause("D-63", "J-58")
+@pytest.mark.parametrize("is_closed", [True, False], ids=["closed", "client gone"])
+def test_a_session_of_a_client_ends_with_it(connected: Connected, *, is_closed: bool) -> None:
+    """Once, with everything that belongs to it, whether the client closes it or goes."""
+    ended: list[str] = []
+    connected.runtime.on(SESSION_ENDED, lambda notice: ended.append(notice.session_id))
+    session = connected.new()
+    if is_closed:
+        connected.say("session/close", sessionId=session)
+        connected.go_on()
+        assert ended == [session]
+    connected.bridge.aclose()
+    connected.go_on()
+    assert ended == [session]
 
 
 @pytest.mark.clause("J-46")
