@@ -21,14 +21,12 @@ from runtime import Runtime, open_runtime
 from runtime.acp.bridge import Bridge
 from runtime.acp.serving import serve
 from runtime.containment import attempt
-from runtime.context import Proceed
 from runtime.model import AbortSignalLike, Chunk, ModelRequest, TextDelta, last_user_text
-from runtime.seams import TOOL_BEFORE, Ask, ToolVerdict
+from runtime.seams import TOOL_BEFORE, Ask
 from runtime.session.content import text_of
 from runtime.session.memory import MemoryBackend
 from runtime.staged import StagedSeams
 from runtime.subject import CALL, CUT_SHORT, StageClock, StageIdentifiers, StageModel
-from runtime.tools import ToolUse
 from statemachine.conformance.stage.stage import Stage
 from tests.conformance.acp_clients import Connection, Count, MemoryWire, Sent
 
@@ -105,7 +103,7 @@ class World:
             self.stage, self.runtime.context, self.runtime.tools, tell=lambda *_: None
         )
         seams.intercept("tool/body")
-        self.runtime.context.on(TOOL_BEFORE, _ask)
+        self.runtime.context.on(TOOL_BEFORE, lambda _use, _proceed: Ask())
         self.connect()
 
     def connect(self) -> None:
@@ -391,10 +389,6 @@ class World:
             attempt(self.stage.complete, _end_of(self.connection.task))
             attempt(self.stage.complete, self._opening.__aexit__(None, None, None))
         self.stage.__exit__(None, None, None)
-
-
-async def _ask(_: ToolUse, __: Proceed[ToolVerdict]) -> ToolVerdict:
-    return Ask()
 
 
 async def _end_of(task: "asyncio.Task[None]") -> None:

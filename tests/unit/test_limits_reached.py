@@ -122,6 +122,8 @@ SCENES: Final[dict[str, tuple[Said, ...]]] = {
 }
 ELSEWHERE: Final = {
     "abort_grace_s": "unit/windows/test_grace.py",
+    "acp_line_bytes_max": "real/test_acp_hostile.py",
+    "acp_unread_bytes_max": "unit/acp/test_bridge.py",
     "kill_grace_s": "unit/bash/test_command.py",
     "kill_verify_s": "unit/bash/test_command.py",
     "command_timeout_s": "unit/bash/test_resolving.py",

@@ -263,10 +263,10 @@ class Intercepting(Program):
 class WaitingProgram(Waiting, Cancelling):
     """Send, wait and cancel: short programs around the instants at which nothing runs."""
 
-    @rule()
-    def tick_once(self) -> None:
-        """Run one callback: the instant between two of them is what these programs are about."""
-        self.attempt(self.play.tick, 1)
+    @rule(n=st.integers(1, 2))
+    def tick(self, n: int) -> None:
+        """Run few callbacks: the instants between them are what these programs are about."""
+        self.attempt(self.play.tick, n)
 
 
 class TurningProgram(Turning, Cancelling):
