@@ -3,8 +3,9 @@
 Whoever listens here is an interceptor, a part of the turn. It is asked in the order of
 registration, the first outermost; it may look at what lies further in (`await proceed()`), change
 it, or answer by itself. What it raises ends the turn as `error`; around a tool it becomes the
-result of that call. Once the turn is to stop nobody is asked any more, and whoever is being asked
-has the rest of the turn's grace.
+result of that call. Once the turn is to stop no seam is opened any more, but for the result of a
+body that had been entered; the interceptors of the seam that is open have the rest of the turn's
+grace.
 
     prompt/submit     Allow | Block             each prompt of the batch, before it is recorded
     system/assemble   str                       once a step, the system prompt
