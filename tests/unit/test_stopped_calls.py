@@ -82,6 +82,25 @@ def test_a_body_that_ends_within_the_grace_has_its_result_recorded() -> None:
         )
 
 
+@pytest.mark.clause("B-141", "K-13")
+def test_what_a_body_brings_behind_a_stop_is_not_recorded_where_it_would_be_judged() -> None:
+    """No seam is opened for a stopped turn, and an unjudged result may hold anything."""
+    with Scene() as scene:
+
+        async def body(_: object, use: ToolUse) -> str:
+            await use.signal.wait()
+            return "half"
+
+        scene.tool(body)
+        scene.intercept(TOOL_AFTER)
+        scene.replies = [CALL]
+        scene.a.send("A")
+        scene.settle()
+        scene.a.cancel("r")
+        scene.settle()
+        scene.expect(f"{BEGIN} body abort cancelled TR(unknown) SE TE{{aborted:r}} FLUSH idle")
+
+
 @pytest.mark.clause("B-25", "B-67", "B-142")
 def test_context_that_interceptors_attached_goes_with_a_stopped_turn_and_injected_stays() -> None:
     """What was injected is never lost."""
