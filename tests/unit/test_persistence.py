@@ -14,11 +14,10 @@ from runtime import (
     MemoryBackend,
     SessionBusyError,
     SessionNotice,
-    StorageError,
 )
 from runtime.persistence import persistence_plugin
 from tests.unit.stored import Disk, StoredScene, causes, errors_of
-from tests.unit.windows.scene import Scene, call
+from tests.unit.windows.scene import call
 
 
 @pytest.mark.clause("E-02")
@@ -343,33 +342,6 @@ def test_the_seed_of_a_fork_is_written_once_when_it_is_made() -> None:
         header = scene.backend.read("fork").header
         assert (header.parent, header.seed_length) == ("a", len(seed))
         assert scene.disk.calls.count("begin") == 2
-
-
-class _CannotBeOpened(MemoryBackend):
-    def open(self) -> None:
-        raise StorageError("it is of another version")
-
-
-@pytest.mark.clause("E-50")
-def test_a_store_that_cannot_be_used_is_refused_when_the_runtime_opens() -> None:
-    """Nothing runs, and nothing is left."""
-    scene = StoredScene(_CannotBeOpened())
-    with pytest.raises(StorageError, match="another version"):
-        scene.__enter__()
-    scene.stage.__exit__(None, None, None)
-
-
-@pytest.mark.clause("E-50")
-@pytest.mark.parametrize("store", [7, object()])
-def test_a_store_that_is_none_is_refused(store: object) -> None:
-    """At the call, by name."""
-
-    async def run() -> None:
-        async with runtime.open_runtime(store=store):
-            pass
-
-    with Scene() as scene, pytest.raises(runtime.CallerError, match="store="):
-        scene.stage.complete(run())
 
 
 @pytest.mark.clause("E-34", "D-38")

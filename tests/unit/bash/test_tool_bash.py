@@ -264,9 +264,9 @@ def test_a_kill_waits_until_nothing_is_left(shop: Shop) -> None:
     a = shop.agent("a")
     shop.processes.ignore_term()
     job, _ = shop.start(a)
-    call = shop.use(a, "bash_kill", job_id=job)
+    call, another = (shop.use(a, "bash_kill", job_id=job) for _ in range(2))
     assert not call.is_done
-    assert call.text == f"Job {job} was ended: killed by SIGKILL."
+    assert call.text == another.text == f"Job {job} was ended: killed by SIGKILL."
     assert shop.stage.now == GRACE_S
     assert text_of(shop.kill(a, job)) == f"Job {job} had already finished: killed by SIGKILL."
 
