@@ -213,3 +213,25 @@ def test_a_detached_session_can_be_read_and_publishes_nothing() -> None:
         assert len(session.events) == following.result() == 8
         assert [each.role for each in session.messages()] == ["user", "assistant"]
         assert records == []
+
+
+@pytest.mark.clause("F-38", "F-22")
+def test_what_is_cleaned_up_twice_is_taken_from_no_successor() -> None:
+    """A late second clean-up holds the agent, or the reservation, and not their id."""
+    with Scene() as scene:
+        roster = scene.rt.roster
+        assert roster is not None
+        old = roster.cores["a"]
+        scene.dispose()
+        scene.settle()
+        new = scene.create("a")
+        roster._unregister(old)  # noqa: SLF001  # nobody else can clean up twice
+        assert scene.rt.agents.get("a") is new
+        free = roster._reserve("b")  # noqa: SLF001  # as above
+        free()
+        again = roster._reserve("b")  # noqa: SLF001  # as above
+        free()
+        with pytest.raises(DuplicateIdError):
+            scene.create("b")
+        again()
+        scene.create("b")

@@ -239,7 +239,7 @@ def test_the_tools_keep_nothing() -> None:
     assert [each.name for each in _Bodies.__attrs_attrs__] == ["bash"]
 
 
-@pytest.mark.clause("I-31")
+@pytest.mark.clause("I-31", "I-24")
 @pytest.mark.case("CASE-108")
 def test_the_signal_of_a_turn_ends_foreground_commands_only(shop: Shop) -> None:
     """A job that the same turn started goes on."""
