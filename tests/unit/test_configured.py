@@ -47,7 +47,7 @@ def test_a_configured_agent_goes_on_with_its_session() -> None:
         assert scene.backend.disk.writers == {}
 
 
-@pytest.mark.clause("F-27")
+@pytest.mark.clause("F-25", "F-27")
 @pytest.mark.parametrize("reason", ["unknown", "damaged", "busy", "no store", "twice"])
 def test_a_configured_agent_that_cannot_be_resumed_is_a_line_in_the_log(
     reason: str, caplog: pytest.LogCaptureFixture

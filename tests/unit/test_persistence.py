@@ -110,6 +110,23 @@ def test_what_is_appended_during_a_write_is_written_together() -> None:
         assert scene.disk.calls == ["begin", "write"]
 
 
+@pytest.mark.clause("E-47")
+def test_a_write_that_had_to_wait_for_another_session_takes_what_came_meanwhile() -> None:
+    """What counts is when it begins, and not when it was asked for."""
+    with StoredScene(agents=("a", "b")) as scene:
+        scene.hold("disk")
+        scene.disk.calls.clear()
+        scene.a.inject("1")
+        scene.quiet()
+        for text in ("2", "3"):
+            scene.agent("b").inject(text)
+            scene.quiet()
+        scene.release()
+        scene.quiet()
+        assert scene.stored("b") == scene.records("b")
+        assert scene.disk.calls == ["begin", "begin"]
+
+
 @pytest.mark.clause("E-47", "E-46")
 def test_a_crash_loses_at_most_what_a_write_was_under_way_for() -> None:
     """Looked at after every callback: whenever no write is under way, nothing waits for one."""
