@@ -88,7 +88,7 @@ def test_an_agent_id_that_is_taken_is_refused_and_its_session_id_stays_free() ->
 @pytest.mark.clause("F-06", "A-48", "A-78")
 @pytest.mark.seed("SEED-67")
 def test_a_session_id_that_is_taken_is_refused_under_any_agent_id() -> None:
-    """Nothing is registered, and the agent that lives on it is untouched."""
+    """Nothing is registered, the agent's id stays free, and whoever lives there is untouched."""
     with Scene() as scene:
         scene.ask("A")
         scene.quiet()
@@ -96,6 +96,7 @@ def test_a_session_id_that_is_taken_is_refused_under_any_agent_id() -> None:
             scene.rt.agents.create(agent_id="b", session_id="a")
         assert scene.rt.agents.get("b") is None
         assert scene.rt.sessions.get("a") is scene.a.session
+        scene.create("b")
         scene.settle()
         scene.expect("running [A] idle W")
 
