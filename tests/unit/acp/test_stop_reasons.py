@@ -3,8 +3,8 @@
 import asyncio
 
 import pytest
-from acp import RequestError
 
+from acp import RequestError
 from runtime.acp.prompts import Prompt, stop_reason
 from runtime.turn import Fate
 
