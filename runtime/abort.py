@@ -40,7 +40,10 @@ T = TypeVar("T")
 
 
 class CutError(Exception):
-    """A body was given up because a cancel or a dispose is in effect. Never leaves the driver."""
+    """A body was given up because a cancel or a dispose is in effect.
+
+    Never leaves the driver, except into an interceptor that proceeds although the turn is stopped.
+    """
 
 
 class StrangersCancellationError(Exception):
