@@ -7,12 +7,9 @@ from typing import Any
 import pytest
 
 from runtime import (
-    Finish,
-    FinishKind,
     Limits,
     Plugin,
     Record,
-    TextDelta,
     Tool,
     ToolCallDelta,
     ToolErrorInfo,
@@ -368,6 +365,20 @@ def test_context_attached_to_results_follows_the_last_of_them() -> None:
         )
 
 
+@pytest.mark.clause("B-166")
+def test_context_that_no_record_could_hold_fails_the_interceptor_that_attached_it() -> None:
+    """Before the step is closed, where nothing may be refused any more."""
+    with Scene(limits=Limits(record_bytes_max=2_000)) as scene:
+        scene.tool()
+        scene.intercept(TOOL_AFTER, lambda _: Accept(context="x" * 3_000))
+        scene.replies = [CALL]
+        scene.ask("A")
+        scene.settle()
+        (result,) = results(scene)
+        assert (result.data["is_error"], result.data["error"]["code"]) == (True, "limit")
+        assert scene.trace()[-4:] == ["TE{completed}", "FLUSH", "idle", "W"]
+
+
 @pytest.mark.clause("K-03")
 @pytest.mark.parametrize("answer", [failing, lambda _: 5], ids=["raises", "answers nonsense"])
 def test_an_interceptor_that_fails_behind_a_body_is_the_result(
@@ -382,14 +393,3 @@ def test_an_interceptor_that_fails_behind_a_body_is_the_result(
         scene.settle()
         assert results(scene)[0].data["is_error"]
         assert "TE{completed}" in scene.trace()
-
-
-@pytest.mark.clause("B-73")
-def test_a_reply_that_was_cut_off_makes_no_call() -> None:
-    """Its calls may be incomplete."""
-    with Scene() as scene:
-        scene.tool()
-        scene.replies = [(TextDelta("1"), call(1), Finish(FinishKind.MAX_TOKENS))]
-        scene.ask("A")
-        scene.settle()
-        scene.expect("running TS UM(A) SS CH CH AM SE TE{max-tokens} FLUSH idle W")
