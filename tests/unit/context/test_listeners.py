@@ -391,3 +391,25 @@ def test_an_interceptor_registered_during_a_dispatch_is_asked_in_the_next(
     assert seen == []
     ask(stage, root, way)
     assert seen == ["asked"]
+
+
+@pytest.mark.clause("G-28")
+@pytest.mark.parametrize("way", KINDS)
+def test_an_interceptor_that_was_prepended_is_asked_first(
+    stage: Stage, root: Context, way: str
+) -> None:
+    """In each of the ways in which interceptors are asked."""
+    seen: list[str] = []
+
+    def noting_as(name: str) -> Callable[..., object]:
+        def note(*arguments: Callable[[], object]) -> object:
+            seen.append(name)
+            return arguments[1]() if len(arguments) > 1 else None
+
+        return note
+
+    root.on(KINDS[way], noting_as("one"))
+    root.on(KINDS[way], noting_as("two"))
+    root.on(KINDS[way], noting_as("first"), prepend=True)
+    ask(stage, root, way)
+    assert seen == ["first", "one", "two"]
