@@ -114,7 +114,8 @@ def ends_by(way: str) -> Actor[World]:
 
 async def _joined(world: World, end: Teardown) -> TeardownReport:
     report = await end
-    world.left += [each.id for each in (*world.rt.agents.list(), *world.rt.sessions.list())]
+    world.left += [agent.id for agent in world.rt.agents.list()]
+    world.left += [session.id for session in world.rt.sessions.list()]
     return report
 
 

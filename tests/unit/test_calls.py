@@ -7,12 +7,9 @@ from typing import Any
 import pytest
 
 from runtime import (
-    Finish,
-    FinishKind,
     Limits,
     Plugin,
     Record,
-    TextDelta,
     Tool,
     ToolCallDelta,
     ToolErrorInfo,
@@ -396,14 +393,3 @@ def test_an_interceptor_that_fails_behind_a_body_is_the_result(
         scene.settle()
         assert results(scene)[0].data["is_error"]
         assert "TE{completed}" in scene.trace()
-
-
-@pytest.mark.clause("B-73")
-def test_a_reply_that_was_cut_off_makes_no_call() -> None:
-    """Its calls may be incomplete."""
-    with Scene() as scene:
-        scene.tool()
-        scene.replies = [(TextDelta("1"), call(1), Finish(FinishKind.MAX_TOKENS))]
-        scene.ask("A")
-        scene.settle()
-        scene.expect("running TS UM(A) SS CH CH AM SE TE{max-tokens} FLUSH idle W")
