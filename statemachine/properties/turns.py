@@ -367,7 +367,8 @@ def a_driver_parks_with_an_empty_inbox(edge: Edge) -> bool:
     return edge.after.status is Status.IDLE and edge.after.inbox is Inbox.EMPTY
 
 
-@always("A-30", "A-31", "A-32", "A-76", invariant="INV-07", about=_asking(Command.RELEASE))
+@always("A-30", "A-31", "A-32", "A-65", "A-76", invariant="INV-07",
+        about=_asking(Command.RELEASE))  # fmt: skip
 def waiters_are_released_only_at_rest(edge: Edge) -> bool:
     """Waiters are released with no turn, no flush and no message left, or at the driver's exit."""
     is_idle = edge.after.status is Status.IDLE and edge.after.inbox is Inbox.EMPTY

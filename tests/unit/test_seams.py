@@ -28,6 +28,8 @@ from runtime.seams import (
     STEP_PREPARE,
     STEP_RESULT,
     SYSTEM_ASSEMBLE,
+    TOOL_AFTER,
+    TOOL_BEFORE,
     TURN_CONTINUE,
     Attachment,
 )
@@ -210,6 +212,36 @@ def test_an_interceptor_that_fails_ends_the_turn_and_the_next_prompt_runs(
         scene.ask("B")
         scene.settle()
         assert "TE{completed}" in scene.trace()
+
+
+@pytest.mark.clause("B-144", "B-127")
+@pytest.mark.parametrize(
+    ("seam", "field"),
+    [
+        (PROMPT_SUBMIT, "error"),
+        (SYSTEM_ASSEMBLE, "error"),
+        (MODEL_REQUEST, "error"),
+        (STEP_RESULT, "error"),
+        (TOOL_BEFORE, "content"),
+        (TOOL_AFTER, "content"),
+        (TURN_CONTINUE, "error"),
+    ],
+    ids=lambda each: getattr(each, "name", ""),
+)
+def test_an_answer_of_the_wrong_kind_is_told_as_the_failure_of_its_seam(
+    seam: Kind, field: str
+) -> None:
+    """As the end of the turn, or, around a tool, as the result of the call."""
+    with Scene() as scene:
+        scene.tool()
+        scene.replies = [CALL]
+        scene.intercept(seam, lambda _: 5)
+        scene.ask("A")
+        scene.settle()
+        told = f"an interceptor of {seam.name} answered with a int"
+        kind = "turn/end" if field == "error" else "tool/result"
+        (record,) = (each for each in scene.records() if each.type == kind)
+        assert told in str(record.data[field])
 
 
 @pytest.mark.clause("B-127")
