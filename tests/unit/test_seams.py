@@ -30,7 +30,10 @@ from runtime.seams import (
     SYSTEM_ASSEMBLE,
     TOOL_AFTER,
     TOOL_BEFORE,
+    TOOL_PERMISSION,
     TURN_CONTINUE,
+    Accept,
+    Ask,
     Attachment,
 )
 from tests.unit.windows.scene import CALL, CUT, Scene
@@ -331,6 +334,42 @@ def test_the_seams_of_a_plugin_go_with_it() -> None:
         scene.ask("B")
         scene.settle()
         assert len(asked) == len(SEAMS)
+
+
+@pytest.mark.clause("K-14", "G-27")
+def test_the_seams_around_a_tool_go_with_their_plugin() -> None:
+    """Of a plugin that permitted, answered and judged, nobody is asked about the next call."""
+    with Scene() as scene:
+        asked: list[str] = []
+
+        def apply(context: Any, _: None) -> None:  # noqa: ANN401  # a context
+            def ask(*_: object) -> Ask:
+                asked.append("before")
+                return Ask("may it?")
+
+            def permit(_: object) -> bool:
+                asked.append("permission")
+                return True
+
+            def judge(*_: object) -> Accept:
+                asked.append("after")
+                return Accept()
+
+            context.on(TOOL_BEFORE, ask)
+            context.on(TOOL_PERMISSION, permit)
+            context.on(TOOL_AFTER, judge)
+
+        fiber = scene.rt.context.plugin(Plugin(name="hooks", apply=apply))
+        scene.quiet()
+        scene.tool()
+        for prompt in ("A", "B"):
+            scene.replies = [CALL]
+            scene.ask(prompt)
+            scene.settle()
+            assert asked == ["before", "permission", "after"]
+            fiber.dispose()
+            scene.settle()
+        assert scene.trace().count("body") == 2
 
 
 @pytest.mark.clause("B-42", "B-97")
