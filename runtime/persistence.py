@@ -18,7 +18,7 @@ from .announcements import (
     RecordAppended,
     SessionNotice,
 )
-from .containment import log_failure
+from .containment import log_failure, log_line
 from .context import Context, Plugin, Token
 from .errors import CallerError
 from .ports import Blocking
@@ -47,6 +47,8 @@ class Persistence:
     """How long its end waits for the place, and then how long for its closing."""
     _writers: dict[Session, Writer] = field(init=False, factory=dict)
     _loadings: list[Loading] = field(init=False, factory=list)
+    _releases: "dict[asyncio.Task[None], tuple[Session, Writer]]" = field(init=False, factory=dict)
+    """What is still to be written of sessions that are not live any more."""
 
     # -- What is stored ----------------------------------------------------------------------------
 
@@ -120,7 +122,12 @@ class Persistence:
         Clauses: E-33
         """
         writer = self._writers.pop(session, None)
-        return None if writer is None else writer.finish()
+        if writer is None:
+            return None
+        task = writer.finish()
+        self._releases[task] = session, writer
+        task.add_done_callback(self._releases.pop)
+        return task
 
     # -- What happens ------------------------------------------------------------------------------
 
@@ -153,14 +160,21 @@ class Persistence:
         """
         for loading in tuple(self._loadings):
             loading.give_up(CallerError("resume refused: who keeps the sessions was unloaded"))
-        endings = [writer.finish() for writer in self._writers.values()]
-        self._writers.clear()
+        endings = [task for session in tuple(self._writers) if (task := self.release(session))]
         # Behind the last thing that was asked for, everything has been done.
         await wait_bounded(self._sequencer.last, self._grace_s)
+        for session, writer in self._releases.values():
+            self._say_what_is_missing(session, writer)
         return TeardownReport(
             failed=tuple(_failures(endings)),
-            stragglers=tuple(task.get_name() for task in endings if not task.done()),
+            stragglers=tuple(task.get_name() for task in self._releases),
         )
+
+    def _say_what_is_missing(self, session: Session, writer: Writer) -> None:
+        if writer.unstored:
+            late = f"{self.backend.name} did not answer within {self._grace_s:g} s"
+            records = "1 record" if writer.unstored == 1 else f"{writer.unstored} records"
+            log_line(f"session {session.id!r}: {records} may not be stored, because {late}")
 
     async def close(self) -> TeardownReport:
         """Close the place, within the grace: what is late there keeps it busy.
