@@ -22,8 +22,8 @@ from .containment import log_failure, log_line
 from .context import Context, Plugin, Token
 from .errors import CallerError
 from .ports import Blocking
-from .session.backend import Backend, StoredHeader, StoredSession
-from .session.journal import Build, Journal
+from .session.backend import Backend, RemovingBackend, StoredHeader, StoredSession
+from .session.journal import Build, Journal, remove_stored
 from .session.log import Session, SessionLog
 from .teardown import LinkFailure, TeardownReport, wait_bounded
 from .writer import Loading, Sequencer, Writer, failure_of
@@ -72,6 +72,29 @@ class Persistence:
             StorageError: it could not be read.
         """
         return await self._sequencer.do("list of sessions", self.backend.headers)
+
+    @property
+    def can_remove(self) -> bool:
+        """Whether sessions can be removed from the place."""
+        return isinstance(self.backend, RemovingBackend)
+
+    async def remove(self, session_id: str) -> None:
+        """Remove a stored session for good; nothing happens if there is none.
+
+        Raises:
+            CallerError: it lives here, somebody else writes it, or nothing can be removed there.
+            StorageError: it could not be removed.
+
+        Clauses: E-90
+        """
+        backend = self.backend
+        if not isinstance(backend, RemovingBackend):
+            raise CallerError(f"removal refused: {backend.name} cannot remove a session")
+        if any(session.id == session_id for session in self._writers):
+            why = f"removal of session {session_id!r} refused: an agent lives on it; dispose it"
+            raise CallerError(why)
+        name = f"removal of session {session_id}"
+        await self._sequencer.do(name, partial(remove_stored, backend, session_id))
 
     # -- Live sessions -----------------------------------------------------------------------------
 

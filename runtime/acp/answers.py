@@ -12,24 +12,24 @@ from runtime.session.log import SessionHeader
 
 from .frames import Frame
 
-__all__ = ["check_place", "closed", "initialized", "not_found", "page", "refusal"]
+__all__ = ["check_place", "closed", "in_use", "initialized", "not_found", "page", "refusal"]
 
 _NOT_FOUND: Final = -32002
 _PAGE: Final = 100
 
 
-def initialized(*, can_load: bool) -> Frame:
+def initialized(*, can_load: bool, can_delete: bool) -> Frame:
     """Return what this agent can do; nothing is named that does not work.
 
     Clauses: J-01
     """
-    sessions: Frame = {"close": {}, "list": {}}
+    offered = {"close": True, "list": True, "resume": can_load, "delete": can_delete}
     return {
         "protocolVersion": PROTOCOL_VERSION,
         "agentCapabilities": {
             "loadSession": can_load,
-            "promptCapabilities": {"image": False, "audio": False, "embeddedContext": False},
-            "sessionCapabilities": sessions | ({"resume": {}} if can_load else {}),
+            "promptCapabilities": {"image": False, "audio": False, "embeddedContext": True},
+            "sessionCapabilities": {name: {} for name, is_so in offered.items() if is_so},
         },
         "agentInfo": {"name": "quiesce", "title": "quiesce", "version": _version()},
         "authMethods": [],
@@ -78,6 +78,12 @@ def not_found(session_id: str) -> RequestError:
     """Return the refusal of a session that is not there."""
     why = f"session {session_id!r} is not open here; create or load it first"
     return RequestError(_NOT_FOUND, "Resource not found", {"details": why})
+
+
+def in_use(session_id: str) -> RequestError:
+    """Return the refusal of a session that somebody works on."""
+    why = f"session {session_id!r} is open, or is being opened, closed or deleted; close it first"
+    return RequestError.invalid_params({"details": why})
 
 
 def refusal(error: LifecycleError) -> RequestError:

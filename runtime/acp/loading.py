@@ -1,4 +1,4 @@
-"""A stored session becomes an agent of the client."""
+"""A stored session becomes an agent of the client, or is removed."""
 
 import os.path
 
@@ -7,10 +7,11 @@ from acp import RequestError
 from runtime.application import AppContext
 from runtime.handle import AgentHandle
 from runtime.persistence import PERSISTENCE
+from runtime.session.log import SessionHeader
 
 from .answers import not_found
 
-__all__ = ["open_stored"]
+__all__ = ["delete_stored", "open_stored"]
 
 
 async def open_stored(context: AppContext, session_id: str, cwd: str) -> AgentHandle:
@@ -22,15 +23,33 @@ async def open_stored(context: AppContext, session_id: str, cwd: str) -> AgentHa
 
     Clauses: J-31 J-32
     """
-    persistence = context.get(PERSISTENCE)
-    stored = () if persistence is None else await persistence.headers()
-    header = next((each.header for each in stored if each.header.id == session_id), None)
+    header = await _stored(context, session_id)
     if header is None:
         raise not_found(session_id)
     if header.cwd is None or not _is_same(header.cwd, cwd):
         why = f"session {session_id!r} works in {header.cwd!r}, not in {cwd!r}"
         raise RequestError.invalid_params({"details": why})
     return await context.agents.resume(session_id=session_id)
+
+
+async def delete_stored(context: AppContext, session_id: str) -> None:
+    """Remove a session from the store; nothing if it is not there.
+
+    Raises:
+        LifecycleError: it cannot be removed.
+
+    Clauses: J-71
+    """
+    persistence = context.get(PERSISTENCE)
+    # Looked for, so that an id of any kind that is not stored touches nothing.
+    if persistence is not None and await _stored(context, session_id) is not None:
+        await persistence.remove(session_id)
+
+
+async def _stored(context: AppContext, session_id: str) -> SessionHeader | None:
+    persistence = context.get(PERSISTENCE)
+    stored = () if persistence is None else await persistence.headers()
+    return next((each.header for each in stored if each.header.id == session_id), None)
 
 
 def _is_same(one: str, other: str) -> bool:
