@@ -9,6 +9,7 @@ from acp import PROTOCOL_VERSION, RequestError
 
 from runtime.errors import AgentDisposedError, CallerError, LifecycleError, UnknownIdError
 from runtime.session.log import SessionHeader
+from runtime.session.segments import shown
 
 from .frames import Frame
 
@@ -45,7 +46,7 @@ def check_place(cwd: str, additional_directories: Sequence[str] | None) -> None:
     Clauses: J-03
     """
     if not PurePath(cwd).is_absolute():
-        raise RequestError.invalid_params({"details": f"cwd {cwd!r} is not an absolute path"})
+        raise RequestError.invalid_params({"details": f"cwd {shown(cwd)} is not an absolute path"})
     if additional_directories:
         why = "additionalDirectories are not supported; leave them out"
         raise RequestError.invalid_params({"details": why})
@@ -64,9 +65,9 @@ def page(headers: Sequence[SessionHeader], cwd: str | None, cursor: str | None) 
         raise RequestError.invalid_params({"details": "the cursor is none of this list"})
     rest = headers[ids.index(cursor) + 1 :] if cursor is not None else headers
     found = [each for each in rest if each.cwd is not None and cwd in {None, each.cwd}]
-    shown = found[:_PAGE]
-    answer: Frame = {"sessions": [{"sessionId": each.id, "cwd": each.cwd} for each in shown]}
-    return answer | ({"nextCursor": shown[-1].id} if len(found) > _PAGE else {})
+    first = found[:_PAGE]
+    answer: Frame = {"sessions": [{"sessionId": each.id, "cwd": each.cwd} for each in first]}
+    return answer | ({"nextCursor": first[-1].id} if len(found) > _PAGE else {})
 
 
 def closed() -> RequestError:
@@ -76,13 +77,14 @@ def closed() -> RequestError:
 
 def not_found(session_id: str) -> RequestError:
     """Return the refusal of a session that is not there."""
-    why = f"session {session_id!r} is not open here; create or load it first"
+    why = f"session {shown(session_id)} is not open here; create or load it first"
     return RequestError(_NOT_FOUND, "Resource not found", {"details": why})
 
 
 def in_use(session_id: str) -> RequestError:
     """Return the refusal of a session that somebody works on."""
-    why = f"session {session_id!r} is open, or is being opened, closed or deleted; close it first"
+    state = "is open, or is being opened, closed or deleted"
+    why = f"session {shown(session_id)} {state}; close it first"
     return RequestError.invalid_params({"details": why})
 
 

@@ -171,16 +171,13 @@ class Bridge:
         return {}
 
     async def ext_method(self, name: str, params: Frame) -> Frame:
-        """Serve what the SDK does not route; the transport lets nothing else through.
+        """Close and delete a session: what the SDK does not route comes as an extension.
 
         Clauses: J-71
         """
-        assert f"_{name}" in UNROUTED.values(), name
-        await self._delete(DeleteSessionRequest.model_validate(params).session_id)
-        return {}
-
-    async def _delete(self, session_id: str) -> None:
+        assert f"_{name}" == UNROUTED["session/delete"], name
         self._check_open()
+        session_id = DeleteSessionRequest.model_validate(params).session_id
         if session_id in self._open:
             self._end(self._open[session_id])
         ending = self._ending.get(session_id)
@@ -189,13 +186,12 @@ class Bridge:
         self._deleting.append(session_id)
         try:
             with self._handling():
-                if ending is not None:
-                    await asyncio.wait((ending,))
-                await delete_stored(self._context, session_id)
+                await delete_stored(self._context, session_id, ending)
         except LifecycleError as error:
             raise refusal(error) from error
         finally:
             self._deleting.remove(session_id)
+        return {}
 
     async def prompt(self, prompt: list[Any], session_id: str, **_: object) -> Frame:
         """Queue a prompt, and answer when its turn has ended.
@@ -354,6 +350,9 @@ class Bridge:
         if self._teardown is not None:
             handle.dispose()
             raise closed()
+        if self._context.agents.get(handle.agent.id) is not handle.agent:
+            # Somebody has ended it meanwhile, and whoever ends is not told of again.
+            raise not_found(handle.agent.session.id)
         return handle
 
     def _enter(self, handle: AgentHandle) -> OpenSession:

@@ -62,7 +62,8 @@ def test_what_is_not_there_is_deleted_already(stored: AcpClient) -> None:
     stored.send(*twice)
     assert [stored.response(each)["result"] for each in twice] == [{}, {}]
     assert stored.ask("session/list")["result"]["sessions"] == []
-    for wrong in (None, 42, [session], {}):
+    wrongs: tuple[object, ...] = (None, 42, [session], {})
+    for wrong in wrongs:
         assert code(stored.ask("session/delete", sessionId=wrong)) == -32602
     assert code(stored.ask("session/delete")) == -32602
 

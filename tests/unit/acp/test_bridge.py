@@ -10,7 +10,13 @@ import pytest
 
 import runtime.acp
 from acp.schema import SessionNotification
-from runtime import SESSION_ENDED, SESSION_EVENT, RecordAppended
+from runtime import (
+    AGENT_SESSION_START,
+    SESSION_ENDED,
+    SESSION_EVENT,
+    RecordAppended,
+    SessionStarted,
+)
 from runtime.acp.bridge import Bridge
 from runtime.context import Proceed
 from runtime.errors import CallerError
@@ -203,6 +209,42 @@ def test_an_agent_that_somebody_else_ends_is_a_closed_session(connected: Connect
     again = connected.prompt(session, "hello")
     connected.go_on()
     assert connected.answer(again)["error"]["code"] == -32002
+
+
+@pytest.mark.clause("J-76")
+def test_an_agent_that_is_ended_while_it_is_loaded_is_not_loaded(connected: Connected) -> None:
+    """Nothing is claimed of it, and it may be loaded again."""
+    session = connected.new()
+    connected.prompt(session, "hello")
+    connected.go_on()
+    connected.ask("session/close", sessionId=session)
+    was_ended: list[str] = []
+
+    def end_first(notice: SessionStarted) -> None:
+        roster = connected.runtime.roster
+        if roster is not None and not was_ended:
+            was_ended.append(notice.agent.id)
+            roster.handles[notice.agent.id].dispose()
+
+    connected.runtime.on(AGENT_SESSION_START, end_first)
+    load = {"sessionId": session, "cwd": "/", "mcpServers": []}
+    assert connected.ask("session/load", **load)["error"]["code"] == -32002
+    assert was_ended == [session]
+    assert connected.ask("session/close", sessionId=session)["error"]["code"] == -32002
+    assert "error" not in connected.ask("session/load", **load)
+
+
+@pytest.mark.clause("J-53")
+@pytest.mark.parametrize("method", ["load", "resume", "close", "prompt", "new"])
+def test_a_refusal_does_not_repeat_a_long_name(connected: Connected, method: str) -> None:
+    """Whoever sends a megabyte knows what it was."""
+    said = [{"type": "text", "text": "hello"}]
+    long = {"sessionId": "x" * 1_000_000, "cwd": "/", "prompt": said, "mcpServers": []}
+    if method == "new":
+        long["cwd"] = "y" * 1_000_000
+    refused = connected.ask(f"session/{method}", **long)
+    assert refused["error"]["code"] in {-32002, -32602}
+    assert len(str(refused)) < 1_000
 
 
 @pytest.mark.clause("D-63", "J-58")
