@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import logging
 import signal
 import sys
@@ -123,6 +124,8 @@ async def _serve_within(
     # Slow, so behind the signals: one that comes meanwhile ends this in good order.
     from .serving import serve  # noqa: PLC0415  # see above
 
+    # What the SDK is made of stays: no collection has to look through it while a client waits.
+    gc.freeze()
     runtime = open_runtime(store=chosen.store, models={"acp": model}, default_model="acp")
     try:
         async with opening:

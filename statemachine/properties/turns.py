@@ -179,6 +179,12 @@ def no_step_closes_over_an_open_call(edge: Edge) -> bool:
     return edge.asks_in_order(Command.CLOSE_CALLS, Command.RECORD)
 
 
+@always("B-25", "B-142", about=_entering(Window.STEP_END))
+def attached_context_goes_with_a_stopped_turn(edge: Edge) -> bool:
+    """It is dropped exactly when a stop is in effect, before the context that stays is recorded."""
+    return edge.before.is_stopped is edge.asks_in_order(Command.DROP_ATTACHED, Command.CLOSE_CALLS)
+
+
 @always("B-135", "B-124", invariant="INV-06", about=_leaving(*_INSIDE_A_STEP))
 def an_open_step_is_left_only_through_its_end(edge: Edge) -> bool:
     """From inside a step the driver goes on inside it or to STEP_END."""
@@ -361,7 +367,8 @@ def a_driver_parks_with_an_empty_inbox(edge: Edge) -> bool:
     return edge.after.status is Status.IDLE and edge.after.inbox is Inbox.EMPTY
 
 
-@always("A-30", "A-31", "A-32", "A-76", invariant="INV-07", about=_asking(Command.RELEASE))
+@always("A-30", "A-31", "A-32", "A-65", "A-76", invariant="INV-07",
+        about=_asking(Command.RELEASE))  # fmt: skip
 def waiters_are_released_only_at_rest(edge: Edge) -> bool:
     """Waiters are released with no turn, no flush and no message left, or at the driver's exit."""
     is_idle = edge.after.status is Status.IDLE and edge.after.inbox is Inbox.EMPTY

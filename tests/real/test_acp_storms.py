@@ -1,7 +1,5 @@
 """A client that asks for everything in any order, and a program that keeps its word."""
 
-import json
-import os
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,14 +7,11 @@ from typing import Final
 
 import pytest
 
-from .acp_client import SLEEP, AcpClient, Frame, initialize, processes_with
-from .conftest import SCRIPT
+from .acp_client import AcpClient, Frame, initialize, processes_with
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
 
 WRITES: Final = 60
-OURS: Final = f"87651.{os.getpid()}"
-"""What these commands sleep; other tests may run at the same time."""
 WORDS: Final = ("hello", "slow", "hang", "run", "wait", "job", "think", "fail")
 ANSWERS: Final[tuple[Frame, ...]] = (
     {"result": {"outcome": {"outcome": "selected", "optionId": "allow"}}},
@@ -86,12 +81,9 @@ class Storm:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[[], AcpClient]]:
+def start(script: str, tmp_path: Path) -> Iterator[Callable[[], AcpClient]]:
     """Makes one client after the other, on one store, whose model may run commands if allowed."""
     made: list[AcpClient] = []
-    lines = "\n".join(json.dumps(line).replace(SLEEP, OURS) for line in SCRIPT)
-    (tmp_path / "script.jsonl").write_text(lines, encoding="utf-8")
-    script = f"scripted:{tmp_path / 'script.jsonl'}"
     store = ("--store", str(tmp_path / "sessions.db"), "--tools", "bash")
 
     def make() -> AcpClient:
@@ -108,7 +100,7 @@ def start(tmp_path: Path) -> Iterator[Callable[[], AcpClient]]:
 @pytest.mark.clause("J-13", "J-51", "J-71", "J-75")
 @pytest.mark.parametrize("seed", range(3))
 def test_a_storm_is_answered_in_full_and_leaves_nothing(
-    start: Callable[[], AcpClient], seed: int
+    start: Callable[[], AcpClient], nap: str, seed: int
 ) -> None:
     """Each request has one answer, no defect is told, and whatever is stored can be loaded."""
     client = start()
@@ -122,14 +114,14 @@ def test_a_storm_is_answered_in_full_and_leaves_nothing(
         if frame.get("error", {}).get("code") == -32603:
             assert "the model is out" in str(frame)
     client.finish()
-    assert processes_with(OURS) == []
+    assert processes_with(nap) == []
     check_stored(start())
 
 
 @pytest.mark.clause("J-60")
 @pytest.mark.parametrize("seed", range(3, 6))
 def test_a_client_that_goes_in_a_storm_leaves_nothing(
-    start: Callable[[], AcpClient], seed: int
+    start: Callable[[], AcpClient], nap: str, seed: int
 ) -> None:
     """Whatever was under way, the program ends in good order and every stored log is whole."""
     client = start()
@@ -138,7 +130,7 @@ def test_a_client_that_goes_in_a_storm_leaves_nothing(
     for _ in range(WRITES // 2):
         storm.blow()
     client.finish()
-    assert processes_with(OURS) == []
+    assert processes_with(nap) == []
     check_stored(start())
 
 

@@ -92,7 +92,7 @@ def ask(client: AcpClient, session: str, what: str) -> None:
     client.ask("authenticate", methodId="any")
 
 
-@pytest.mark.clause("J-70")
+@pytest.mark.clause("J-77")
 @pytest.mark.parametrize(
     ("what", "ways"),
     [(PROMPTED, GOING), (LOADED, [hang_up, terminate]), (LISTED, [interrupt, break_pipe])],
@@ -129,7 +129,7 @@ sys.exit(main(["--store", os.environ["STORE"]]))
 """
 
 
-@pytest.mark.clause("J-70")
+@pytest.mark.clause("J-77")
 @pytest.mark.parametrize("go", [terminate, interrupt])
 def test_a_store_that_never_opens_does_not_hold_the_exit(
     tmp_path: Path, go: Callable[[AcpClient], None]

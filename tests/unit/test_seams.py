@@ -28,7 +28,12 @@ from runtime.seams import (
     STEP_PREPARE,
     STEP_RESULT,
     SYSTEM_ASSEMBLE,
+    TOOL_AFTER,
+    TOOL_BEFORE,
+    TOOL_PERMISSION,
     TURN_CONTINUE,
+    Accept,
+    Ask,
     Attachment,
 )
 from tests.unit.windows.scene import CALL, CUT, Scene
@@ -212,6 +217,36 @@ def test_an_interceptor_that_fails_ends_the_turn_and_the_next_prompt_runs(
         assert "TE{completed}" in scene.trace()
 
 
+@pytest.mark.clause("B-144", "B-127")
+@pytest.mark.parametrize(
+    ("seam", "field"),
+    [
+        (PROMPT_SUBMIT, "error"),
+        (SYSTEM_ASSEMBLE, "error"),
+        (MODEL_REQUEST, "error"),
+        (STEP_RESULT, "error"),
+        (TOOL_BEFORE, "content"),
+        (TOOL_AFTER, "content"),
+        (TURN_CONTINUE, "error"),
+    ],
+    ids=lambda each: getattr(each, "name", ""),
+)
+def test_an_answer_of_the_wrong_kind_is_told_as_the_failure_of_its_seam(
+    seam: Kind, field: str
+) -> None:
+    """As the end of the turn, or, around a tool, as the result of the call."""
+    with Scene() as scene:
+        scene.tool()
+        scene.replies = [CALL]
+        scene.intercept(seam, lambda _: 5)
+        scene.ask("A")
+        scene.settle()
+        told = f"an interceptor of {seam.name} answered with a int"
+        kind = "turn/end" if field == "error" else "tool/result"
+        (record,) = (each for each in scene.records() if each.type == kind)
+        assert told in str(record.data[field])
+
+
 @pytest.mark.clause("B-127")
 def test_a_preparation_that_fails_ends_the_turn_and_opens_no_step() -> None:
     """Those behind it are not asked; the next prompt runs."""
@@ -299,6 +334,42 @@ def test_the_seams_of_a_plugin_go_with_it() -> None:
         scene.ask("B")
         scene.settle()
         assert len(asked) == len(SEAMS)
+
+
+@pytest.mark.clause("K-14", "G-27")
+def test_the_seams_around_a_tool_go_with_their_plugin() -> None:
+    """Of a plugin that permitted, answered and judged, nobody is asked about the next call."""
+    with Scene() as scene:
+        asked: list[str] = []
+
+        def apply(context: Any, _: None) -> None:  # noqa: ANN401  # a context
+            def ask(*_: object) -> Ask:
+                asked.append("before")
+                return Ask("may it?")
+
+            def permit(_: object) -> bool:
+                asked.append("permission")
+                return True
+
+            def judge(*_: object) -> Accept:
+                asked.append("after")
+                return Accept()
+
+            context.on(TOOL_BEFORE, ask)
+            context.on(TOOL_PERMISSION, permit)
+            context.on(TOOL_AFTER, judge)
+
+        fiber = scene.rt.context.plugin(Plugin(name="hooks", apply=apply))
+        scene.quiet()
+        scene.tool()
+        for prompt in ("A", "B"):
+            scene.replies = [CALL]
+            scene.ask(prompt)
+            scene.settle()
+            assert asked == ["before", "permission", "after"]
+            fiber.dispose()
+            scene.settle()
+        assert scene.trace().count("body") == 2
 
 
 @pytest.mark.clause("B-42", "B-97")
