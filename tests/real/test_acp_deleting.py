@@ -86,7 +86,10 @@ def test_a_close_and_a_deletion_in_one_write(stored: AcpClient) -> None:
     assert stored.ask("session/list")["result"]["sessions"] == []
 
 
-def test_of_a_load_and_a_deletion_the_first_wins(keep: Callable[[], AcpClient]) -> None:
+@pytest.mark.parametrize("is_open", [True, False])
+def test_of_a_load_and_a_deletion_the_first_wins(
+    keep: Callable[[], AcpClient], *, is_open: bool
+) -> None:
     """Whoever comes second is refused, and nothing is half done."""
     session = said_before(keep)
     client = keep()
@@ -95,6 +98,8 @@ def test_of_a_load_and_a_deletion_the_first_wins(keep: Callable[[], AcpClient]) 
     client.send(loading, deletion)
     assert code(client.response(loading)) is None
     assert code(client.response(deletion)) == -32602
+    if not is_open:
+        client.ask("session/close", sessionId=session)
     deletion, loading = delete(client, session), load(client, session)
     client.send(deletion, loading)
     assert code(client.response(deletion)) is None
