@@ -18,12 +18,12 @@ from .announcements import (
     RecordAppended,
     SessionNotice,
 )
-from .containment import log_failure
+from .containment import log_failure, log_line
 from .context import Context, Plugin, Token
 from .errors import CallerError, StorageError
 from .ports import Blocking
-from .session.backend import Backend, StoredHeader, StoredSession
-from .session.journal import Build, Journal
+from .session.backend import Backend, RemovingBackend, StoredHeader, StoredSession
+from .session.journal import Build, Journal, remove_stored
 from .session.log import Session, SessionLog
 from .teardown import LinkFailure, TeardownReport, wait_bounded
 from .writer import Loading, Sequencer, Writer, failure_of
@@ -53,6 +53,8 @@ class Persistence:
     _left: dict[Session, Writer] = field(init=False, factory=dict)
     """The writers of live sessions that were kept until the plugin was unloaded."""
     _loadings: list[Loading] = field(init=False, factory=list)
+    _releases: "dict[asyncio.Task[int], tuple[Session, Writer]]" = field(init=False, factory=dict)
+    """What is still to be written of sessions that nobody keeps any more."""
 
     def __attrs_post_init__(self) -> None:
         """Begin with nothing to do."""
@@ -88,6 +90,29 @@ class Persistence:
             StorageError: it could not be read.
         """
         return await self._sequencer.do("list of sessions", self.backend.headers)
+
+    @property
+    def can_remove(self) -> bool:
+        """Whether sessions can be removed from the place."""
+        return isinstance(self.backend, RemovingBackend)
+
+    async def remove(self, session_id: str) -> None:
+        """Remove a stored session for good; nothing happens if there is none.
+
+        Raises:
+            CallerError: it lives here, somebody else writes it, or nothing can be removed there.
+            StorageError: it could not be removed.
+
+        Clauses: E-90
+        """
+        backend = self.backend
+        if not isinstance(backend, RemovingBackend):
+            raise CallerError(f"removal refused: {backend.name} cannot remove a session")
+        if any(session.id == session_id for session in self._writers):
+            why = f"removal of session {session_id!r} refused: an agent lives on it; dispose it"
+            raise CallerError(why)
+        name = f"removal of session {session_id}"
+        await self._sequencer.do(name, partial(remove_stored, backend, session_id))
 
     # -- Live sessions -----------------------------------------------------------------------------
 
@@ -143,7 +168,7 @@ class Persistence:
         """
         writer = self._writers.pop(session, None)
         if writer is not None:
-            return writer.finish()
+            return self._finish(session, writer)
         left = self._left.pop(session, None)
         if len(session.events) and (left is None or not left.has_all):
             raise StorageError(
@@ -184,15 +209,29 @@ class Persistence:
         """
         for loading in tuple(self._loadings):
             loading.give_up(CallerError("resume refused: who keeps the sessions was unloaded"))
-        endings = [writer.finish() for writer in self._writers.values()]
+        endings = [self._finish(session, writer) for session, writer in self._writers.items()]
         self._left |= self._writers
         self._writers.clear()
         # Behind the last thing that was asked for, everything has been done.
         await wait_bounded(self._sequencer.last, self._grace_s)
+        for session, writer in self._releases.values():
+            self._say_what_is_missing(session, writer)
         return TeardownReport(
             failed=tuple(_failures(endings)),
-            stragglers=tuple(task.get_name() for task in endings if not task.done()),
+            stragglers=tuple(task.get_name() for task in self._releases),
         )
+
+    def _finish(self, session: Session, writer: Writer) -> "asyncio.Task[int]":
+        task = writer.finish()
+        self._releases[task] = session, writer
+        task.add_done_callback(self._releases.pop)
+        return task
+
+    def _say_what_is_missing(self, session: Session, writer: Writer) -> None:
+        if writer.unstored:
+            late = f"{self.backend.name} did not answer within {self._grace_s:g} s"
+            records = "1 record" if writer.unstored == 1 else f"{writer.unstored} records"
+            log_line(f"session {session.id!r}: {records} may not be stored, because {late}")
 
     async def close(self) -> TeardownReport:
         """Close the place, within the grace: what is late there keeps it busy.
