@@ -20,7 +20,7 @@ from .announcements import (
 )
 from .containment import log_failure
 from .context import Context, Plugin, Token
-from .errors import CallerError
+from .errors import CallerError, StorageError
 from .ports import Blocking
 from .session.backend import Backend, StoredHeader, StoredSession
 from .session.journal import Build, Journal
@@ -38,15 +38,33 @@ __all__ = ["PERSISTENCE", "Persistence", "persistence_plugin"]
 class Persistence:
     """Keeps the sessions of one runtime in one place.
 
+    The same through all lives of its plugin: what one of them leaves behind is over before the next
+    begins.
+
     Clauses: E-01 E-10
     """
 
     backend: Backend
-    _sequencer: Sequencer
+    _blocking: Blocking
     _grace_s: float
     """How long its end waits for the place, and then how long for its closing."""
+    _sequencer: Sequencer = field(init=False)
     _writers: dict[Session, Writer] = field(init=False, factory=dict)
+    _left: dict[Session, Writer] = field(init=False, factory=dict)
+    """The writers of live sessions that were kept until the plugin was unloaded."""
     _loadings: list[Loading] = field(init=False, factory=list)
+
+    def __attrs_post_init__(self) -> None:
+        """Begin with nothing to do."""
+        self._sequencer = Sequencer(self._blocking)
+
+    async def open(self) -> None:
+        """Look whether the place can be used.
+
+        Raises:
+            StorageError: it cannot.
+        """
+        await self._sequencer.do(f"opening of {self.backend.name}", self.backend.open)
 
     # -- What is stored ----------------------------------------------------------------------------
 
@@ -93,6 +111,7 @@ class Persistence:
         Clauses: E-02 E-30 E-34
         """
         if session not in self._writers:
+            self._left.pop(session, None)
             journal = Journal(self.backend, session.id)
             self._writers[session] = writer = Writer(
                 self._sequencer, session, journal, is_new=is_new
@@ -111,16 +130,28 @@ class Persistence:
         writer = Writer(self._sequencer, log.session, journal, stored=len(log.events))
         self._writers[log.session] = writer
 
-    def release(self, session: Session) -> "asyncio.Task[None] | None":
+    def release(self, session: Session) -> "asyncio.Task[int] | None":
         """Write what is missing of a session that was detached, and let others write it.
 
         Returns:
-            The task that does it, owned here; None if the session is not kept.
+            The task that does it, owned here; None if nothing of the session is missing.
 
-        Clauses: E-33
+        Raises:
+            StorageError: the session is not kept any more, and something is missing.
+
+        Clauses: E-33 E-101
         """
         writer = self._writers.pop(session, None)
-        return None if writer is None else writer.finish()
+        if writer is not None:
+            return writer.finish()
+        left = self._left.pop(session, None)
+        if len(session.events) and (left is None or not left.has_all):
+            raise StorageError(
+                f"the last records of session {session.id!r} are not stored in "
+                f"{self.backend.name}: the plugin that keeps sessions was unloaded; they are still "
+                "in `session.events`, and the next resume closes what is stored where it ends"
+            )
+        return None
 
     # -- What happens ------------------------------------------------------------------------------
 
@@ -154,6 +185,7 @@ class Persistence:
         for loading in tuple(self._loadings):
             loading.give_up(CallerError("resume refused: who keeps the sessions was unloaded"))
         endings = [writer.finish() for writer in self._writers.values()]
+        self._left |= self._writers
         self._writers.clear()
         # Behind the last thing that was asked for, everything has been done.
         await wait_bounded(self._sequencer.last, self._grace_s)
@@ -183,7 +215,7 @@ PERSISTENCE: Token[Persistence] = Token("persistence")
 """Whoever keeps sessions provides this; nobody does without a store."""
 
 
-def _failures(endings: Iterable["asyncio.Task[None]"]) -> Iterator[LinkFailure]:
+def _failures(endings: Iterable["asyncio.Task[int]"]) -> Iterator[LinkFailure]:
     for task in endings:
         failure = failure_of(task) if task.done() else None
         if failure is not None:
@@ -192,31 +224,23 @@ def _failures(endings: Iterable["asyncio.Task[None]"]) -> Iterator[LinkFailure]:
 
 
 def persistence_plugin(
-    backend: Backend,
-    blocking: Blocking,
-    live: Callable[[], Iterable[Session]],
-    grace_s: float,
+    persistence: Persistence, live: Callable[[], Iterable[Session]]
 ) -> Plugin[None]:
     """Return the plugin that provides `PERSISTENCE`.
 
     Args:
-        backend: where sessions are kept.
-        blocking: how it is called.
+        persistence: what is provided.
         live: returns the sessions that live while the plugin is loaded; it takes them on.
-        grace_s: how long its end waits for the place, and then how long for its closing.
 
     Clauses: E-01 E-30 E-36 E-41
     """
-    # One for all lives of the plugin: what an old one left behind is over before a new one begins.
-    sequencer = Sequencer(blocking)
 
     async def apply(context: Context, _: None) -> AsyncGenerator[object, None]:
-        persistence = Persistence(backend, sequencer, grace_s)
         # Before anything is touched: where somebody keeps sessions already, this one does not.
         provided = context.provide(PERSISTENCE, persistence)
         # Closed also when opening fails half-way.
         yield persistence.close
-        await sequencer.do(f"opening of {backend.name}", backend.open)
+        await persistence.open()
         yield persistence.drain
         context.on(SESSION_CREATED, persistence.on_created)
         context.on(SESSION_EVENT, persistence.on_record)

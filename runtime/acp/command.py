@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import logging
 import signal
 import sys
@@ -101,6 +102,9 @@ async def _serve(chosen: argparse.Namespace, model: Model) -> None:
     try:
         # Slow, so behind the signals: one that comes meanwhile ends this in good order.
         from .serving import serve  # noqa: PLC0415  # see above
+
+        # What the SDK is made of stays: no collection has to look through it while a client waits.
+        gc.freeze()
 
         async with open_runtime(
             store=chosen.store, models={"acp": model}, default_model="acp"

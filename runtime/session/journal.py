@@ -136,23 +136,22 @@ class Journal:
             undo.pop_all()
         return len(records)
 
-    def finish(self, write: Callable[[], object] | None) -> None:
-        """Write for the last time, if there is something, and let others write the session.
+    def finish(self, write: Callable[[], int]) -> int:
+        """Write for the last time, let others write the session, and return what `write` returns.
 
         Raises:
             StorageError: it could not be written; others may write it all the same.
         """
         try:
-            if write is not None:
-                write()
+            return write()
         finally:
             self.release()
 
     def release(self) -> None:
-        """Let others write the session."""
+        """Let others write the session; what failed may be tried again."""
         if self.is_leased:
-            self.is_leased = False
             self.backend.release(self.session_id)
+            self.is_leased = False
 
     def _lease(self, undo: ExitStack) -> None:
         """Take the lease, for as long as nothing fails unless it was held before."""

@@ -179,6 +179,12 @@ def no_step_closes_over_an_open_call(edge: Edge) -> bool:
     return edge.asks_in_order(Command.CLOSE_CALLS, Command.RECORD)
 
 
+@always("B-25", "B-142", about=_entering(Window.STEP_END))
+def attached_context_goes_with_a_stopped_turn(edge: Edge) -> bool:
+    """It is dropped exactly when a stop is in effect, before the context that stays is recorded."""
+    return edge.before.is_stopped is edge.asks_in_order(Command.DROP_ATTACHED, Command.CLOSE_CALLS)
+
+
 @always("B-135", "B-124", invariant="INV-06", about=_leaving(*_INSIDE_A_STEP))
 def an_open_step_is_left_only_through_its_end(edge: Edge) -> bool:
     """From inside a step the driver goes on inside it or to STEP_END."""

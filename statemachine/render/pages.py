@@ -28,6 +28,7 @@ from statemachine.worlds.store import store_claims
 from .diagrams import diagrams_page, status_drawing, turn_drawing
 from .effects import cancel_page, windows_page
 from .markdown import page, section, table, words
+from .promela import promela
 
 __all__ = ["declared_worlds", "pages"]
 
@@ -43,6 +44,7 @@ def pages(exploration: Exploration, labelled: Labelled) -> dict[str, str]:
         "what-a-cancel-does.md": cancel_page(exploration),
         "properties.md": _properties_page(),
         "worlds.md": _worlds_page(),
+        "lifecycle.pml": promela(exploration.machine.table),
     }
 
 

@@ -19,7 +19,6 @@ from .talking import ROOT, until
 
 __all__ = [
     "COMMAND",
-    "SLEEP",
     "AcpClient",
     "Frame",
     "initialize",
@@ -32,8 +31,6 @@ __all__ = [
 Frame = dict[str, Any]
 
 COMMAND: Final = (sys.executable, "-W", "error", "-m", "runtime", "acp")
-SLEEP: Final = "98761.5"
-"""What the commands of the tests sleep; nobody else does so for just that long."""
 EXIT_WITHIN_S: Final = 25.0
 """More than the sum of the graces on a machine that does other things, too."""
 
@@ -74,7 +71,12 @@ class AcpClient:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
+        # A test that fails leaves in the middle of a conversation. The program gets the chance to
+        # end what it runs; killed at once, it would leave its commands to the next test.
+        self._stream("stdin").close()
+        try:
+            self.process.wait(EXIT_WITHIN_S)
+        except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait(EXIT_WITHIN_S)
         self._selector.close()

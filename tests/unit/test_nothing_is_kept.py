@@ -110,7 +110,7 @@ def test_whoever_stops_waiting_for_the_disk_does_not_stop_its_work() -> None:
 def test_a_last_write_that_fails_gives_the_lease_back() -> None:
     """Others may write the session all the same."""
 
-    def fail() -> None:
+    def fail() -> int:
         raise StorageError("the disk is full")
 
     disk = MemoryBackend()

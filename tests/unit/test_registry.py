@@ -167,6 +167,28 @@ def test_the_order_of_a_creation() -> None:
         handle.dispose()
 
 
+@pytest.mark.clause("F-77")
+@pytest.mark.parametrize("how", ["the runtime", "the agents"])
+def test_no_session_starts_for_an_agent_that_ended_when_it_was_created(how: str) -> None:
+    """A listener of its creation closes the runtime, or unloads what drives agents."""
+    told: list[str] = []
+
+    def end(_: object) -> None:
+        told.append("created")
+        if how == "the runtime":
+            scene.rt.aclose()
+        else:
+            scene.rt.driver.dispose()
+
+    with Scene(agents=()) as scene:
+        scene.rt.on(AGENT_CREATED, end)
+        scene.rt.on(AGENT_SESSION_START, lambda _: told.append("started"))
+        handle = scene.rt.agents.create(agent_id="b")
+        assert told == ["created"]
+        scene.settle()
+        assert handle.agent.status is Status.DISPOSED
+
+
 @pytest.mark.clause("D-37", "D-38", "A-48", "F-05")
 @pytest.mark.seed("SEED-67")
 @pytest.mark.parametrize("announcement", CREATION)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from runtime import AbortSignal, JobStatus, Limits
+from runtime import AbortSignal, BashConfig, BashExecSpec, JobStatus, Limits
 from runtime.abort import AbortAuthority
 from runtime.bash.command import Command
 from runtime.processes import Stream
@@ -201,6 +201,27 @@ def test_a_verdict_that_was_given_up_is_not_changed_by_a_late_exit(stage: Stage)
     process.end(0)
     assert scene.task(job) == told
     assert scene.told == [told]
+
+
+@pytest.mark.clause("H-02")
+def test_what_a_spec_says_is_what_is_run(stage: Stage) -> None:
+    """No default and no bound is applied a second time, however the executor is configured."""
+    config = BashConfig(program="sh", workdir="/w", environment={})
+    scene = Scene(stage, Limits(command_timeout_max_s=5), config)
+    spec = BashExecSpec(
+        command="c", workdir="/elsewhere", timeout_s=7, owner=None, stdin=b"", environment={"A": ""}
+    )
+    scene.bash.start(spec)
+    running = stage.loop.create_task(scene.bash.run(spec))
+    scene.quiet()
+    for process in scene.processes.started:
+        said = (process.text, process.spec.workdir, process.spec.stdin)
+        assert said == ("c", "/elsewhere", b"")
+        assert process.spec.environment["A"] == ""
+    assert len(scene.processes.started) == 2
+    result = scene.wait(running)
+    assert (stage.now, result.is_timed_out) == (7, True)
+    scene.wait(scene.root.fiber.dispose())
 
 
 @pytest.mark.clause("H-29")
