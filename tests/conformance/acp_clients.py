@@ -55,6 +55,11 @@ class Count:
     loads: int = 0
     gone: int = 0
     """Connections whose end was judged."""
+    looks: int = 0
+    """Instants that were compared with the bridge world."""
+    events: set[str] = field(factory=set)
+    """What was said and told, as the bridge world calls it, and not refused at the call."""
+    refused: set[str] = field(factory=set)
 
 
 @define(eq=False)

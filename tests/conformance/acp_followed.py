@@ -34,9 +34,6 @@ class FollowedWorld(World):
     """
 
     following: Following = field(init=False)
-    judged: int = 0
-    """Looks of the clients that have gone."""
-    told: int = 0
 
     def open(self) -> None:
         """Open the runtime, and connect the first client."""
@@ -51,7 +48,7 @@ class FollowedWorld(World):
 
     def make_wire(self) -> MemoryWire:
         """Make the wire of the next client, and what follows it."""
-        self.following = Following(stage=self.stage, runtime=self.runtime)
+        self.following = Following(stage=self.stage, runtime=self.runtime, count=self.count)
         return _ToldWire(following=self.following)
 
     def bridge(self) -> type[Bridge]:
@@ -78,8 +75,6 @@ class FollowedWorld(World):
         """Bring the end of a client to rest."""
         self.rest()
         self.count.gone += 1
-        self.judged += self.following.judged
-        self.told += self.following.told
 
     def shut(self) -> None:
         """Close the stage."""

@@ -22,6 +22,7 @@ from statemachine.conformance.stage.stage import Stage
 from statemachine.worlds import Actor, Call, DisagreementError, Event, Seen
 from statemachine.worlds.bridge import Client, Outcome, Progress, Told, View, bridge_follower
 from statemachine.worlds.bridge import table as t
+from tests.conformance.acp_clients import Count
 
 __all__ = ["PROMPTS_MAX", "SESSIONS_MAX", "Following", "watched"]
 
@@ -62,6 +63,8 @@ class _Log:
     """What the log of a session says about prompts, read once."""
 
     session: Session
+    has_turn: bool = False
+    """Whether a turn is open."""
     turns: dict[str, int] = field(factory=dict)
     ended: set[int] = field(factory=set)
     _read: int = 0
@@ -69,10 +72,16 @@ class _Log:
     def read_on(self) -> None:
         events = self.session.events
         for record in events[self._read :]:
-            if record.type == "user/message":
-                self.turns[text_of(record.data["content"])] = record.data["turn"]
-            elif record.type == "turn/end":
-                self.ended.add(record.data["turn"])
+            match record.type:
+                case "turn/start":
+                    self.has_turn = True
+                case "user/message":
+                    self.turns[text_of(record.data["content"])] = record.data["turn"]
+                case "turn/end":
+                    self.has_turn = False
+                    self.ended.add(record.data["turn"])
+                case _:
+                    pass
         self._read = len(events)
 
 
@@ -89,9 +98,7 @@ class Following:
     """Those that are not answered, by id."""
     teardown: Teardown | None = None
     """The end of the bridge, once it has begun."""
-    judged: int = 0
-    told: int = 0
-    """Frames that were held to the world."""
+    count: Count = field(factory=Count)
     story: list[str] = field(factory=list)
     broken: DisagreementError | None = None
     _undecided: _Request | None = None
@@ -173,7 +180,6 @@ class Following:
 
     def written(self, frame: Frame) -> None:
         """Tell what the client is told."""
-        self.told += 1
         if frame.get("method") == "session/update":
             self._accept()
             self._shown(frame["params"])
@@ -222,35 +228,44 @@ class Following:
         session = params["sessionId"]
         loads = (each for each in self.requests.values() if each.event is t.LOAD)
         is_loading = any(each.session == session and each.has_begun for each in loads)
-        event = t.REPLAY if is_loading and not self._has_prompt(session) else t.SHOW
-        if event is t.SHOW and self._turn_of(session, params["update"]) in self._log(session).ended:
-            event = t.SHOW_LATE
+        has_prompt = any(each is not None and each.session == session for each in self.slots)
+        if is_loading and not has_prompt:
+            event = t.REPLAY
+        else:
+            event = t.SHOW_LATE if self._is_late(session, params["update"]) else t.SHOW
         self.look(Call(event=event, about=self.number(session)))
 
-    def _has_prompt(self, session: str) -> bool:
-        return any(request is not None and request.session == session for request in self.slots)
-
-    def _turn_of(self, session: str, update: Frame) -> int | None:
-        """Return the turn that an update belongs to: every text, and every call, names it."""
+    def _is_late(self, session: str, update: Frame) -> bool:
+        """Say whether an update is of a turn that has ended; texts and calls name their turn."""
+        log = self._log(session)
+        if log is None:
+            return False
         if "toolCallId" in update:
             called = _CALL.match(update["toolCallId"])
-            return int(called[1]) if called else None
+            return called is not None and int(called[1]) in log.ended
         named = _TEXT.findall(update["content"]["text"])
-        return self._log(session).turns.get(named[-1]) if named else None
+        return bool(named) and log.turns.get(named[-1]) in log.ended
 
     # -- What can be seen --------------------------------------------------------------------------
 
     def view(self) -> View:
         """Return what can be seen of the runtime and of the client."""
-        there = [
-            self.runtime.agents.get(each) is not None or self.runtime.sessions.get(each) is not None
-            for each in self.sessions
-        ]
+        # Numbers that no session has yet are of sessions that are not there.
+        rest = [False] * (SESSIONS_MAX - len(self.sessions))
         return View(
-            there=(*there, *[False] * (SESSIONS_MAX - len(there))),
+            there=(*map(self._is_there, self.sessions), *rest),
+            turns=(*map(self._has_turn, self.sessions), *rest),
             prompts=tuple(map(self._progress, self.slots)),
             client=self._client(),
         )
+
+    def _is_there(self, session: str) -> bool:
+        is_registered = self.runtime.agents.get(session) is not None
+        return is_registered or self.runtime.sessions.get(session) is not None
+
+    def _has_turn(self, session: str) -> bool:
+        log = self._log(session)
+        return log is not None and log.has_turn
 
     def _client(self) -> Client:
         if self.teardown is None:
@@ -262,19 +277,19 @@ class Following:
             return None
         assert request.session is not None
         log = self._log(request.session)
-        turn = log.turns.get(request.text)
-        if turn is None:
+        turn = None if log is None else log.turns.get(request.text)
+        if log is None or turn is None:
             return Progress.WAITING
         return Progress.ENDED if turn in log.ended else Progress.RUNNING
 
-    def _log(self, session: str) -> _Log:
+    def _log(self, session: str) -> _Log | None:
         """Return what the newest log of a session says, also when it is gone."""
         live = self.runtime.sessions.get(session)
         known = self._logs.get(session)
-        if known is None or (live is not None and known.session is not live):
-            assert live is not None
+        if live is not None and (known is None or known.session is not live):
             known = self._logs[session] = _Log(live)
-        known.read_on()
+        if known is not None:
+            known.read_on()
         return known
 
     # -- Judging -----------------------------------------------------------------------------------
@@ -297,9 +312,10 @@ class Following:
         """
         if self.broken is not None:
             raise self.broken
-        self.judged += 1
+        self.count.looks += 1
         if call is not None:
             self.story.append(str(call))
+            (self.count.refused if call.is_refused else self.count.events).add(call.event.name)
         self._last = self.view()
         seen = Seen(view=self._last, call=call, is_quiet=is_quiet, excused=self._excused())
         try:

@@ -41,6 +41,8 @@ class View(NamedTuple):
 
     there: tuple[bool, ...]
     """By session: whether its agent is registered or its entry is in the store."""
+    turns: tuple[bool, ...]
+    """By session: whether its log has an open turn."""
     prompts: tuple[Progress | None, ...]
     """By slot: how far the prompt is that has to be answered, if there is one."""
     client: Client
@@ -48,6 +50,7 @@ class View(NamedTuple):
     def __str__(self) -> str:
         """Return it as a reader of a story wants it."""
         parts = [f"session {at} is there" for at, is_there in enumerate(self.there) if is_there]
+        parts += [f"session {at} has a turn" for at, is_open in enumerate(self.turns) if is_open]
         parts += [f"prompt {at} {each}" for at, each in enumerate(self.prompts) if each is not None]
         return "; ".join([*parts, f"client {self.client}"])
 
@@ -65,6 +68,10 @@ def view_of(state: State) -> View:
     """Return what would be seen of a state."""
     return View(
         there=tuple(session.is_there for session in state.sessions),
+        turns=tuple(
+            any(prompt.phase is Phase.RUNNING for _, prompt in state.of(at))
+            for at in range(len(state.sessions))
+        ),
         prompts=tuple(None if each is None else _PROGRESS[each.phase] for each in state.prompts),
         client=state.client,
     )
