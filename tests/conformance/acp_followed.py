@@ -5,8 +5,10 @@ from typing import Any
 from attrs import define, field
 
 from runtime.acp.bridge import Bridge
+from statemachine.worlds import Follower
+from statemachine.worlds.bridge import State, View
 from tests.conformance.acp_clients import MemoryWire
-from tests.conformance.acp_following import Following, watched
+from tests.conformance.acp_following import FOLLOWER, Following, watched
 from tests.conformance.acp_world import World
 
 __all__ = ["FollowedWorld"]
@@ -33,6 +35,7 @@ class FollowedWorld(World):
     Whatever the oracles would say, here the world alone judges.
     """
 
+    follower: Follower[State, View] = FOLLOWER
     following: Following = field(init=False)
 
     def open(self) -> None:
@@ -48,7 +51,9 @@ class FollowedWorld(World):
 
     def make_wire(self) -> MemoryWire:
         """Make the wire of the next client, and what follows it."""
-        self.following = Following(stage=self.stage, runtime=self.runtime, count=self.count)
+        self.following = Following(
+            stage=self.stage, runtime=self.runtime, count=self.count, follower=self.follower
+        )
         return _ToldWire(following=self.following)
 
     def bridge(self) -> type[Bridge]:

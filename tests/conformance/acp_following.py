@@ -19,12 +19,20 @@ from runtime.session.content import text_of
 from runtime.session.log import Session
 from runtime.teardown import Teardown
 from statemachine.conformance.stage.stage import Stage
-from statemachine.worlds import Actor, Call, DisagreementError, Event, Seen
-from statemachine.worlds.bridge import Client, Outcome, Progress, Told, View, bridge_follower
+from statemachine.worlds import Actor, Call, DisagreementError, Event, Follower, Seen
+from statemachine.worlds.bridge import (
+    Client,
+    Outcome,
+    Progress,
+    State,
+    Told,
+    View,
+    bridge_follower,
+)
 from statemachine.worlds.bridge import table as t
 from tests.conformance.acp_clients import Count
 
-__all__ = ["PROMPTS_MAX", "SESSIONS_MAX", "Following", "watched"]
+__all__ = ["FOLLOWER", "PROMPTS_MAX", "SESSIONS_MAX", "Following", "watched"]
 
 Frame = dict[str, Any]
 
@@ -96,9 +104,11 @@ class Following:
     slots: list[_Request | None] = field(factory=lambda: [None] * PROMPTS_MAX)
     requests: dict[int, _Request] = field(factory=dict)
     """Those that are not answered, by id."""
+    bridge: Bridge = field(init=False)
     teardown: Teardown | None = None
     """The end of the bridge, once it has begun."""
     count: Count = field(factory=Count)
+    follower: Follower[State, View] = FOLLOWER
     story: list[str] = field(factory=list)
     broken: DisagreementError | None = None
     _undecided: _Request | None = None
@@ -108,7 +118,7 @@ class Following:
 
     def __attrs_post_init__(self) -> None:
         """Begin where the world begins."""
-        FOLLOWER.states = frozenset({FOLLOWER.world.initial})
+        self.follower.states = frozenset({self.follower.world.initial})
 
     # -- What the client says ----------------------------------------------------------------------
 
@@ -160,10 +170,11 @@ class Following:
         self.look(Call(event=t.CANCEL, about=self.number(session)))
 
     def left(self, end: Teardown) -> None:
-        """Tell that the end of the client begins; every agent is disposed by then."""
-        self._accept()
-        self.teardown = end
-        self.look(Call(event=t.DISCONNECT))
+        """Tell that the end of the client has begun, once; every agent is disposed by then."""
+        if self.teardown is None:
+            self._accept()
+            self.teardown = end
+            self.look(Call(event=t.DISCONNECT))
 
     def _accept(self) -> None:
         """Tell that what has got so far was not refused."""
@@ -319,7 +330,7 @@ class Following:
         self._last = self.view()
         seen = Seen(view=self._last, call=call, is_quiet=is_quiet, excused=self._excused())
         try:
-            FOLLOWER.see(seen)
+            self.follower.see(seen)
         except DisagreementError as error:
             # Kept, because the SDK contains what is raised while it works.
             self.broken = DisagreementError(f"{error}\n" + "\n".join(self.story))
@@ -335,6 +346,10 @@ def watched(plain: type[Bridge], following: Callable[[], Following]) -> type[Bri
     """Return a bridge that tells a follower what it is called for."""
 
     class Watched(plain):  # type: ignore[misc, valid-type]  # chosen when it runs
+        def on_connect(self, client: Any) -> None:  # noqa: ANN401  # as the plain one
+            following().bridge = self
+            super().on_connect(client)
+
         async def new_session(self, cwd: str, *arguments: Any, **named: Any) -> Frame:  # noqa: ANN401  # as the plain one
             following().begun(t.NEW, None)
             made: Frame = await super().new_session(cwd, *arguments, **named)
@@ -361,8 +376,7 @@ def watched(plain: type[Bridge], following: Callable[[], Following]) -> type[Bri
 
         def aclose(self) -> Teardown:
             end: Teardown = super().aclose()
-            if following().teardown is None:
-                following().left(end)
+            following().left(end)
             return end
 
     return Watched

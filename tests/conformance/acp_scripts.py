@@ -172,6 +172,38 @@ def a_client_that_goes_while_a_turn_runs(world: FollowedWorld) -> None:
     world.rest()
 
 
+def requests_for_what_is_not_there(world: FollowedWorld) -> None:
+    """Ask for a session that nobody knows, and load one that is open."""
+    make_conversation(world)
+    nobody = "nobody"
+    first, again = world.load(nobody), world.load(world.known[0])
+    asked = (world.prompt(nobody), world.cancel(nobody), world.close(nobody))
+    world.connection.wire.say(first, *asked, again)
+    world.rest()
+
+
+def a_load_that_comes_back_late(world: FollowedWorld) -> None:
+    """End the bridge when the store has answered and the load has not gone on."""
+    make_conversation(world, is_stored=True)
+    load(world)
+    while world.runtime.agents.get(world.known[0]) is None:
+        world.stage.move()
+    world.following.bridge.aclose()
+    world.rest()
+
+
+def requests_behind_the_end(world: FollowedWorld) -> None:
+    """End the bridge in the middle of a turn, and go on asking."""
+    make_conversation(world)
+    prompt(world)
+    _quiet(world)
+    world.following.bridge.aclose()
+    (session,) = world.known
+    world.connection.wire.say(world.prompt(session), world.close(session), world.load("nobody"))
+    new(world)
+    world.rest()
+
+
 RACES: Final[tuple[Act, ...]] = (
     a_cancel_of_a_turn,
     a_cancel_in_one_write,
@@ -182,4 +214,7 @@ RACES: Final[tuple[Act, ...]] = (
     a_prompt_to_a_session_that_is_loaded,
     a_client_that_goes_while_it_loads,
     a_client_that_goes_while_a_turn_runs,
+    requests_for_what_is_not_there,
+    a_load_that_comes_back_late,
+    requests_behind_the_end,
 )

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from statemachine.worlds.agreement import Call, Follower
-from statemachine.worlds.rows import Actor, Event, Label
+from statemachine.worlds.rows import Actor, Event, Label, Row
 
 from . import table as t
 from .state import CLIENT, Client, Kind, Outcome, Phase, Place, State
@@ -77,14 +77,16 @@ def view_of(state: State) -> View:
     )
 
 
-def bridge_follower(*, sessions: int, prompts: int) -> Follower[State, View]:
+def bridge_follower(
+    rows: tuple[Row[State], ...] = t.TABLE, *, sessions: int, prompts: int
+) -> Follower[State, View]:
     """Return what follows a bridge with so many sessions, and prompts under way, at most.
 
     What a client asks for, and everything that it is told, is a call: of a session by its number,
     of an answer by what was told. A prompt has the first slot that is free when it is accepted.
     """
     return Follower(
-        world=bridge_world(sessions=sessions, prompts=prompts),
+        world=bridge_world(rows, sessions=sessions, prompts=prompts),
         view=view_of,
         labels_of=_labels_of,
         is_hidden=lambda event: event.actor is not Actor.OUTSIDE and event not in t.WRITTEN,
