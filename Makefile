@@ -98,6 +98,7 @@ docs: $(STAMP) ## write specs/generated: the declaration, records, seams, claims
 	$(RUN) -m tests.house.pages
 
 # What others import, with the kit for their own runtimes; `__all__` says what is public.
+# `lifecycle_suite` is imported only when asked for: pdoc warns of it, and shows its own module.
 site: $(STAMP) ## write the API reference into build/docs
 	$(RUN) -m pdoc --docformat google --no-show-source --output-directory build/docs \
 		runtime statemachine statemachine.conformance statemachine.conformance.suite.suite

@@ -11,7 +11,7 @@ from runtime.seams import (
     Continue,
     Stop,
 )
-from tests.unit.windows.scene import CALL, Scene
+from tests.unit.windows.scene import CALL, Scene, spelled
 
 STEP = "SS CH CH AM SE"
 
@@ -97,9 +97,29 @@ def test_a_cancel_overrules_a_vote_to_go_on_and_its_reason_vanishes() -> None:
         scene.intercept(TURN_CONTINUE, answer)
         scene.ask("A")
         scene.settle()
-        scene.expect(
-            f"running TS UM(A) {STEP} turn/continue? abort cancelled TE{{aborted:r}} FLUSH idle W"
-        )
+        aborted = "turn/continue? abort cancelled TE{aborted:r} FLUSH"
+        scene.expect(f"running TS UM(A) {STEP} {aborted} idle W")
+        scene.a.send("B")
+        scene.settle()
+        assert scene.trace()[-12:] == spelled(f"W running TS UM(B) {STEP} {aborted} idle")[-12:]
+
+
+@pytest.mark.clause("B-26", "B-45", "B-108")
+@pytest.mark.parametrize(
+    ("stop", "rest"),
+    [
+        ("cancel", "abort cancelled TE{aborted:r} FLUSH idle W"),
+        ("dispose", "abort disposed TE{disposed} FLUSH W gone"),
+    ],
+)
+def test_a_step_that_was_stopped_asks_for_no_vote(stop: str, rest: str) -> None:
+    """The stop comes from a listener of `step/end`, and somebody would have voted."""
+    with Scene() as scene:
+        scene.intercept(TURN_CONTINUE, lambda _: Continue())
+        scene.at("SE", lambda: scene.stop(stop))
+        scene.ask("A")
+        scene.settle()
+        scene.expect(f"running TS UM(A) {STEP} {rest}")
 
 
 @pytest.mark.clause("B-70", "B-107")

@@ -239,7 +239,7 @@ def test_the_tools_keep_nothing() -> None:
     assert [each.name for each in _Bodies.__attrs_attrs__] == ["bash"]
 
 
-@pytest.mark.clause("I-31")
+@pytest.mark.clause("I-31", "I-24")
 @pytest.mark.case("CASE-108")
 def test_the_signal_of_a_turn_ends_foreground_commands_only(shop: Shop) -> None:
     """A job that the same turn started goes on."""
@@ -264,9 +264,9 @@ def test_a_kill_waits_until_nothing_is_left(shop: Shop) -> None:
     a = shop.agent("a")
     shop.processes.ignore_term()
     job, _ = shop.start(a)
-    call = shop.use(a, "bash_kill", job_id=job)
+    call, another = (shop.use(a, "bash_kill", job_id=job) for _ in range(2))
     assert not call.is_done
-    assert call.text == f"Job {job} was ended: killed by SIGKILL."
+    assert call.text == another.text == f"Job {job} was ended: killed by SIGKILL."
     assert shop.stage.now == GRACE_S
     assert text_of(shop.kill(a, job)) == f"Job {job} had already finished: killed by SIGKILL."
 

@@ -151,6 +151,22 @@ def test_a_set_up_that_fails_unawaited_fails_the_load(stage: Stage, root: Contex
 
 
 @pytest.mark.clause("G-45")
+def test_a_set_up_whose_failure_was_awaited_fails_nothing_else(stage: Stage, root: Context) -> None:
+    """Whoever awaited it and goes on without it has loaded."""
+
+    async def fails() -> None:
+        await stage.gate("set-up", ("ok",))
+        raise FailedError
+
+    async def apply(context: Context, _: object) -> None:
+        with pytest.raises(FailedError):
+            await context.effect(fails)
+
+    fiber = load(stage, root, apply)
+    assert wait(stage, fiber) is FiberState.ACTIVE
+
+
+@pytest.mark.clause("G-45")
 def test_no_failure_of_a_set_up_is_lost(
     stage: Stage, root: Context, caplog: pytest.LogCaptureFixture
 ) -> None:
