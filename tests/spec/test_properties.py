@@ -124,7 +124,7 @@ def test_the_ending_is_the_first_of_the_list_that_applies(
         and edge.before.ending is tentative
         and edge.before.status is status
     }
-    assert written <= {ending}
+    assert written == {ending}
 
 
 def test_a_claim_can_be_looked_up_on_one_edge(exploration: Exploration) -> None:

@@ -60,7 +60,7 @@ def test_what_is_said_of_a_call_behind_a_stop_is_not_its_result(
         )
 
 
-@pytest.mark.clause("K-05")
+@pytest.mark.clause("K-05", "B-144")
 @pytest.mark.parametrize(
     ("answer", "said"),
     [("no", "permission was refused"), (False, "permission was refused"), (None, "nobody here")],

@@ -157,6 +157,7 @@ def test_the_order_of_a_creation() -> None:
         for announcement in CREATION:
             scene.rt.on(announcement, look(announcement.name))
         scene.rt.on(AGENT_CREATED, send)
+        scene.rt.on(AGENT_STATUS, look("a status"))
         scene.rt.on(SESSION_EVENT, look("a record"))
         handle = scene.rt.agents.create(agent_id="b")
         assert seen == [
