@@ -5,7 +5,7 @@ that is appended meanwhile is written next, together; `session/flush` is the bar
 can take away is the batch that was under way.
 """
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Container, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from .announcements import (
 )
 from .containment import log_failure, log_line
 from .context import Context, Plugin, Token
-from .errors import CallerError, StorageError
+from .errors import CallerError, DuplicateIdError, StorageError
 from .ports import Blocking
 from .session.backend import Backend, RemovingBackend, StoredHeader, StoredSession
 from .session.journal import Build, Journal, remove_stored
@@ -55,18 +55,30 @@ class Persistence:
     _loadings: list[Loading] = field(init=False, factory=list)
     _releases: "dict[asyncio.Task[int], tuple[Session, Writer]]" = field(init=False, factory=dict)
     """What is still to be written of sessions that nobody keeps any more."""
+    _found: Container[str] = field(init=False, default=())
+    """The ids that were stored when the place was opened."""
+    _changed: dict[str, bool] = field(init=False, factory=dict)
+    """Of ids that came up since then, whether they are stored."""
 
     def __attrs_post_init__(self) -> None:
         """Begin with nothing to do."""
         self._sequencer = Sequencer(self._blocking)
 
     async def open(self) -> None:
-        """Look whether the place can be used.
+        """Look whether the place can be used, and which ids are stored there.
 
         Raises:
             StorageError: it cannot.
+
+        Clauses: E-50 E-103
         """
-        await self._sequencer.do(f"opening of {self.backend.name}", self.backend.open)
+
+        def open() -> Container[str]:  # noqa: A001  # what is done there
+            self.backend.open()
+            return self.backend.ids()
+
+        self._found = await self._sequencer.do(f"opening of {self.backend.name}", open)
+        self._changed.clear()
 
     # -- What is stored ----------------------------------------------------------------------------
 
@@ -113,6 +125,24 @@ class Persistence:
             raise CallerError(why)
         name = f"removal of session {session_id}"
         await self._sequencer.do(name, partial(remove_stored, backend, session_id))
+        self._changed[session_id] = False
+
+    def check_new(self, session_id: str) -> None:
+        """Refuse an id for a new session if it is known to be stored.
+
+        What another process has stored since this one looked is found out by the first write.
+
+        Raises:
+            DuplicateIdError: it is.
+
+        Clauses: E-103
+        """
+        is_stored = self._changed.get(session_id)
+        if is_stored or (is_stored is None and session_id in self._found):
+            raise DuplicateIdError(
+                f"session {session_id!r} refused: {self.backend.name} keeps a session of this id; "
+                "resume it, or choose another session id"
+            )
 
     # -- Live sessions -----------------------------------------------------------------------------
 
@@ -121,7 +151,9 @@ class Persistence:
 
         Clauses: E-17 E-23
         """
-        loading = Loading(self._sequencer, Journal(self.backend, session_id), build)
+        journal = Journal(self.backend, session_id)
+        found = partial(self._changed.__setitem__, session_id)
+        loading = Loading(self._sequencer, journal, build, found)
         self._loadings = [each for each in self._loadings if not each.is_over]
         self._loadings.append(loading)
         return loading
@@ -178,6 +210,17 @@ class Persistence:
             )
         return None
 
+    def _finish(self, session: Session, writer: Writer) -> "asyncio.Task[int]":
+        def note(task: "asyncio.Task[int]") -> None:
+            del self._releases[task]
+            if failure_of(task) is None and task.result():
+                self._changed[session.id] = True
+
+        task = writer.finish()
+        self._releases[task] = session, writer
+        task.add_done_callback(note)
+        return task
+
     # -- What happens ------------------------------------------------------------------------------
 
     def on_created(self, notice: SessionNotice) -> None:
@@ -209,7 +252,7 @@ class Persistence:
         """
         for loading in tuple(self._loadings):
             loading.give_up(CallerError("resume refused: who keeps the sessions was unloaded"))
-        endings = [self._finish(session, writer) for session, writer in self._writers.items()]
+        endings = [self._finish(*kept) for kept in self._writers.items()]
         self._left |= self._writers
         self._writers.clear()
         # Behind the last thing that was asked for, everything has been done.
@@ -220,12 +263,6 @@ class Persistence:
             failed=tuple(_failures(endings)),
             stragglers=tuple(task.get_name() for task in self._releases),
         )
-
-    def _finish(self, session: Session, writer: Writer) -> "asyncio.Task[int]":
-        task = writer.finish()
-        self._releases[task] = session, writer
-        task.add_done_callback(self._releases.pop)
-        return task
 
     def _say_what_is_missing(self, session: Session, writer: Writer) -> None:
         if writer.unstored:

@@ -6,7 +6,7 @@ and may be slow. Whoever calls holds the lease of the session for everything but
 `headers`, which change nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Protocol, runtime_checkable
 
 from attrs import frozen
@@ -129,6 +129,16 @@ class Backend(Protocol):
             StorageError: the place cannot be read; that nothing was ever stored is no error.
 
         Clauses: E-25
+        """
+        ...
+
+    def ids(self) -> Container[str]:
+        """Return what says which ids are stored as of now, by their names alone.
+
+        Raises:
+            StorageError: the place cannot be read; that nothing was ever stored is no error.
+
+        Clauses: E-104
         """
         ...
 

@@ -14,7 +14,7 @@ before the next write. What a crash leaves is found by whoever reads (`codec`).
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -261,6 +261,17 @@ class JsonLinesBackend:
         with storage_errors("sessions cannot be listed", self._root):
             found = self._folder.headers()
         return tuple(sorted(found, key=lambda each: (each.header.created_ms, each.header.id)))
+
+    def ids(self) -> Container[str]:
+        """Return the ids that the files have by their names, sessions or not.
+
+        Raises:
+            StorageError: the directory cannot be read.
+
+        Clauses: E-104
+        """
+        with storage_errors("sessions cannot be listed", self._root):
+            return self._folder.ids()
 
     def survey(self) -> tuple[tuple[StoredHeader, Glance | None], ...]:
         """Return the same, and how far each session has come, from its last lines alone.

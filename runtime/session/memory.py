@@ -120,6 +120,11 @@ class MemoryBackend:
         oldest_first = sorted(stored, key=lambda header: (header.created_ms, header.id))
         return tuple(StoredHeader(header=header, place=self.name) for header in oldest_first)
 
+    def ids(self) -> frozenset[str]:
+        """See `Backend`."""
+        self._check_alive()
+        return frozenset(self.disk.headers)
+
     def _records(self, session_id: str) -> list[Record]:
         self._check_alive()
         records = self.disk.records.get(session_id)

@@ -242,6 +242,16 @@ class SqliteBackend:
         """
         return tuple(stored for stored, _ in self._listed(lambda _, __: None))
 
+    def ids(self) -> frozenset[str]:
+        """Return the ids of the rows, sessions or not.
+
+        Raises:
+            StorageError: the database cannot be read.
+
+        Clauses: E-104
+        """
+        return self._database.look("sessions cannot be listed", _ids) or frozenset()
+
     def survey(self) -> tuple[tuple[StoredHeader, Glance | None], ...]:
         """Return the same, and how far each session has come, from its last row alone.
 
@@ -312,6 +322,11 @@ def _writing(session_id: str) -> str:
 def _insert(database: sqlite3.Connection, key: int, records: Sequence[Record]) -> None:
     rows = ((key, each.seq, encode_record(each)) for each in records)
     database.executemany("INSERT INTO record(session, seq, line) VALUES (?, ?, ?)", rows)
+
+
+def _ids(database: sqlite3.Connection) -> frozenset[str]:
+    query = "SELECT id FROM session"
+    return frozenset(_bytes(name).decode(errors="replace") for (name,) in database.execute(query))
 
 
 def _key_of(database: sqlite3.Connection, session_id: str) -> int | None:

@@ -1,7 +1,6 @@
 """What a turn may and may not do on its way: windows, records, endings, authority, waiters.
 
-The order of the endings and the windows that lead forward are stated here from the clauses, once
-more than in the declaration, so that a wrong row is found.
+The order of endings and the windows that lead forward are stated here again, from the clauses.
 """
 
 from typing import Final

@@ -45,10 +45,12 @@ GAPS: Final = {
     "INV-12": "A disposer that never returns is left behind after a grace, and the report says so.",
     "INV-13": "A disk that says that it has written and has not; file systems of a network. Real "
     "stores are tested under planted faults and killed processes, not explored.",
-    "INV-14": "The world of connections is a model, with two requests at a time. The bridge is "
-    "tested with scripted clients and with few real ones, not explored.",
-    "INV-15": "The bridge is tested with scripted clients and with few real ones, not explored; "
-    "what a client makes of its answers is its own.",
+    "INV-14": "The worlds of connections and of the bridge are models, with two requests, or two "
+    "sessions and two prompts, at a time. The bridge itself is followed in drawn programs and in "
+    "chosen races, and tested with few real clients.",
+    "INV-15": "The world of the bridge is a model, with two sessions and two prompts at a time. "
+    "The bridge itself is followed in drawn programs and in chosen races, and tested with few real "
+    "clients; what a client makes of its answers is its own.",
     "INV-16": "Of two processes it is the lease of the session that keeps them apart, which is "
     "tested with real processes and not explored.",
     "INV-17": "The system lets every process of the same user kill the job, and a process that "
@@ -218,8 +220,8 @@ strongest to the weakest, and what it leaves open:
 
 - **proved for the model**: true on every reachable shape of the declared machine, beside up to
   three labelled messages, or in the [worlds](worlds.md) around it: up to two requests, up to two
-  jobs, one stored session and two processes. A *sometimes* among them shows that the others are not
-  empty.
+  jobs, one stored session and two processes, one client with two sessions and two prompts. A
+  *sometimes* among them shows that the others are not empty.
 - **explored to a bound on running code**: true in scripted scenarios of a few actors, and in cases,
   under *every* schedule that differs from first in, first out in at most two decisions.
 - **drawn at random on running code**: true in every program and schedule that was drawn; a sample.

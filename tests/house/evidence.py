@@ -17,7 +17,7 @@ __all__ = ["drawn_checks", "planted_faults"]
 
 _MUTANTS: Final = "tests/mutants"
 _SUITES: Final = "tests/conformance"
-_ACP: Final = "tests.conformance.test_acp_suite"
+_BRIDGE: Final = ("tests.conformance.test_acp_suite", "tests.conformance.acp_plants")
 _GATE: Final = str(ROOT / "specs" / "gate")
 
 ByRow = dict[str, tuple[str, ...]]
@@ -29,7 +29,8 @@ def planted_faults() -> ByRow:
     # The faults of the bridge are functions, which say no more than their name and their row.
     of_the_bridge = (
         (row, plant.__name__.strip("_").replace("_", "-"))
-        for plant, row in import_module(_ACP).PLANTS.items()
+        for module in _BRIDGE
+        for plant, row in import_module(module).PLANTS.items()
     )
     return _by_row([*_mutants(), *of_the_bridge])
 
