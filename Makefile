@@ -63,7 +63,7 @@ test: $(STAMP) ## everything but the slow tests: suites at profile ci, schedules
 DIRECTED := tests/unit/test_public_api.py tests/unit/test_foreign_models.py \
 	tests/unit/context/test_ownership.py tests/unit/test_foreign_cancellation.py \
 	tests/conformance/test_context_suite.py tests/conformance/test_connection_suite.py \
-	tests/conformance/test_kept_sessions.py \
+	tests/conformance/test_kept_sessions.py tests/conformance/test_store_suite.py \
 	tests/conformance/test_bash_suite.py tests/unit/bash/test_tool_bash.py \
 	tests/unit/bash/test_tool_bash_notices.py tests/unit/test_keeper.py \
 	tests/conformance/test_acp_suite.py tests/conformance/test_acp_followed.py \

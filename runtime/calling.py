@@ -207,21 +207,26 @@ async def _judge(core: Core, use: ToolUse, result: ToolResult) -> Input:
 
     async def judge() -> None:
         outcome = ToolOutcome(use=use, result=result)
-        judgement = await ask(core, TOOL_AFTER, outcome, lambda _: Accept(), Accept, Reject)
-        for each in judgement.context:
-            # It is recorded when the step closes, where nothing may be refused any more.
-            check_fits("attached context", core.limits, each.content, each.source)
-        judgements.append(judgement)
+        judgements.append(await ask(core, TOOL_AFTER, outcome, lambda _: Accept(), Accept, Reject))
 
     error = await _own_failure(judge())
     if error is not None:
         return _record(core, use, failed_result(error))
     judgement = judgements[0]
+    error = attempt(_check_fits, core, judgement.context)
+    if error is not None:
+        return _record(core, use, failed_result(error))
     if isinstance(judgement, Reject):
         result = _refused(judgement.feedback, "Rejected", "rejected")
     elif judgement.content is not None:
         result = evolve(result, content=judgement.content)
     return _record(core, use, result, judgement.context)
+
+
+def _check_fits(core: Core, context: tuple[Attachment, ...]) -> None:
+    # It is recorded when the step closes, where nothing may be refused any more.
+    for each in context:
+        check_fits("attached context", core.limits, each.content, each.source)
 
 
 def _record(

@@ -5,7 +5,7 @@ that is appended meanwhile is written next, together; `session/flush` is the bar
 can take away is the batch that was under way.
 """
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Container, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,12 @@ from .announcements import (
     RecordAppended,
     SessionNotice,
 )
-from .containment import log_failure
+from .containment import log_failure, log_line
 from .context import Context, Plugin, Token
-from .errors import CallerError, StorageError
+from .errors import CallerError, DuplicateIdError, StorageError
 from .ports import Blocking
-from .session.backend import Backend, StoredHeader, StoredSession
-from .session.journal import Build, Journal
+from .session.backend import Backend, RemovingBackend, StoredHeader, StoredSession
+from .session.journal import Build, Journal, remove_stored
 from .session.log import Session, SessionLog
 from .teardown import LinkFailure, TeardownReport, wait_bounded
 from .writer import Loading, Sequencer, Writer, failure_of
@@ -53,18 +53,32 @@ class Persistence:
     _left: dict[Session, Writer] = field(init=False, factory=dict)
     """The writers of live sessions that were kept until the plugin was unloaded."""
     _loadings: list[Loading] = field(init=False, factory=list)
+    _releases: "dict[asyncio.Task[int], tuple[Session, Writer]]" = field(init=False, factory=dict)
+    """What is still to be written of sessions that nobody keeps any more."""
+    _found: Container[str] = field(init=False, default=())
+    """The ids that were stored when the place was opened."""
+    _changed: dict[str, bool] = field(init=False, factory=dict)
+    """Of ids that came up since then, whether they are stored."""
 
     def __attrs_post_init__(self) -> None:
         """Begin with nothing to do."""
         self._sequencer = Sequencer(self._blocking)
 
     async def open(self) -> None:
-        """Look whether the place can be used.
+        """Look whether the place can be used, and which ids are stored there.
 
         Raises:
             StorageError: it cannot.
+
+        Clauses: E-50 E-103
         """
-        await self._sequencer.do(f"opening of {self.backend.name}", self.backend.open)
+
+        def open() -> Container[str]:  # noqa: A001  # what is done there
+            self.backend.open()
+            return self.backend.ids()
+
+        self._found = await self._sequencer.do(f"opening of {self.backend.name}", open)
+        self._changed.clear()
 
     # -- What is stored ----------------------------------------------------------------------------
 
@@ -89,6 +103,47 @@ class Persistence:
         """
         return await self._sequencer.do("list of sessions", self.backend.headers)
 
+    @property
+    def can_remove(self) -> bool:
+        """Whether sessions can be removed from the place."""
+        return isinstance(self.backend, RemovingBackend)
+
+    async def remove(self, session_id: str) -> None:
+        """Remove a stored session for good; nothing happens if there is none.
+
+        Raises:
+            CallerError: it lives here, somebody else writes it, or nothing can be removed there.
+            StorageError: it could not be removed.
+
+        Clauses: E-90
+        """
+        backend = self.backend
+        if not isinstance(backend, RemovingBackend):
+            raise CallerError(f"removal refused: {backend.name} cannot remove a session")
+        if any(session.id == session_id for session in self._writers):
+            why = f"removal of session {session_id!r} refused: an agent lives on it; dispose it"
+            raise CallerError(why)
+        name = f"removal of session {session_id}"
+        await self._sequencer.do(name, partial(remove_stored, backend, session_id))
+        self._changed[session_id] = False
+
+    def check_new(self, session_id: str) -> None:
+        """Refuse an id for a new session if it is known to be stored.
+
+        What another process has stored since this one looked is found out by the first write.
+
+        Raises:
+            DuplicateIdError: it is.
+
+        Clauses: E-103
+        """
+        is_stored = self._changed.get(session_id)
+        if is_stored or (is_stored is None and session_id in self._found):
+            raise DuplicateIdError(
+                f"session {session_id!r} refused: {self.backend.name} keeps a session of this id; "
+                "resume it, or choose another session id"
+            )
+
     # -- Live sessions -----------------------------------------------------------------------------
 
     def load(self, session_id: str, build: Build) -> "Loading":
@@ -96,7 +151,9 @@ class Persistence:
 
         Clauses: E-17 E-23
         """
-        loading = Loading(self._sequencer, Journal(self.backend, session_id), build)
+        journal = Journal(self.backend, session_id)
+        found = partial(self._changed.__setitem__, session_id)
+        loading = Loading(self._sequencer, journal, build, found)
         self._loadings = [each for each in self._loadings if not each.is_over]
         self._loadings.append(loading)
         return loading
@@ -143,7 +200,7 @@ class Persistence:
         """
         writer = self._writers.pop(session, None)
         if writer is not None:
-            return writer.finish()
+            return self._finish(session, writer)
         left = self._left.pop(session, None)
         if len(session.events) and (left is None or not left.has_all):
             raise StorageError(
@@ -152,6 +209,17 @@ class Persistence:
                 "in `session.events`, and the next resume closes what is stored where it ends"
             )
         return None
+
+    def _finish(self, session: Session, writer: Writer) -> "asyncio.Task[int]":
+        def note(task: "asyncio.Task[int]") -> None:
+            del self._releases[task]
+            if failure_of(task) is None and task.result():
+                self._changed[session.id] = True
+
+        task = writer.finish()
+        self._releases[task] = session, writer
+        task.add_done_callback(note)
+        return task
 
     # -- What happens ------------------------------------------------------------------------------
 
@@ -184,15 +252,23 @@ class Persistence:
         """
         for loading in tuple(self._loadings):
             loading.give_up(CallerError("resume refused: who keeps the sessions was unloaded"))
-        endings = [writer.finish() for writer in self._writers.values()]
+        endings = [self._finish(*kept) for kept in self._writers.items()]
         self._left |= self._writers
         self._writers.clear()
         # Behind the last thing that was asked for, everything has been done.
         await wait_bounded(self._sequencer.last, self._grace_s)
+        for session, writer in self._releases.values():
+            self._say_what_is_missing(session, writer)
         return TeardownReport(
             failed=tuple(_failures(endings)),
-            stragglers=tuple(task.get_name() for task in endings if not task.done()),
+            stragglers=tuple(task.get_name() for task in self._releases),
         )
+
+    def _say_what_is_missing(self, session: Session, writer: Writer) -> None:
+        if writer.unstored:
+            late = f"{self.backend.name} did not answer within {self._grace_s:g} s"
+            records = "1 record" if writer.unstored == 1 else f"{writer.unstored} records"
+            log_line(f"session {session.id!r}: {records} may not be stored, because {late}")
 
     async def close(self) -> TeardownReport:
         """Close the place, within the grace: what is late there keeps it busy.

@@ -105,7 +105,7 @@ _CONTINUATION: Final = freeze_json({"kind": "continuation"}, what="source")
 def record_reason_to_go_on(core: "Core") -> None:
     """Record what the vote for this step tells the model, if it said anything.
 
-    Clauses: B-70 B-107
+    Clauses: B-70 B-107 B-151
     """
     reason, core.turn.reason_to_go_on = core.turn.reason_to_go_on, None
     if reason is not None:

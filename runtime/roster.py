@@ -71,6 +71,9 @@ class Roster:
         _check_options("create", options)
         agent_id, session_id = self._name("create", agent_id, session_id)
         log = self.sessions.prepare(session_id, cwd=cwd, seed=seed, parent=parent)
+        persistence = self.provider.get(PERSISTENCE)
+        if persistence is not None:
+            persistence.check_new(session_id)
         # A listener of session/created must not take the agent's id before it is registered.
         free = self._reserve(agent_id)
         try:

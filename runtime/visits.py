@@ -291,7 +291,7 @@ async def _vote(core: Core) -> Input:
 def flush(core: Core) -> Outcome:
     """Wait until the closed turn is durable, or has failed to become so.
 
-    Clauses: B-85 B-86 B-121 B-122
+    Clauses: B-85 B-86 B-121 B-122 B-150
     """
     core.turns_in_task += 1
     if core.owes_flush():

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from .containment import attempt, log_failure, log_line
-from .errors import CallerError, PluginError
+from .errors import CallerError, PluginError, UnknownIdError
 from .ports import Blocking
 from .session.journal import Build, Journal
 from .session.log import Session, SessionLog
@@ -156,6 +156,11 @@ class Writer:
         self._last: asyncio.Task[int] | None = None
         self._has_failed = False
 
+    @property
+    def unstored(self) -> int:
+        """How many of the session's records are not known to be stored."""
+        return len(self._session.events) - (self._stored or 0)
+
     def wake(self) -> None:
         """Write what is missing, unless a write is under way or the last one failed.
 
@@ -254,12 +259,26 @@ class Loading:
     Clauses: E-23 F-07 F-30
     """
 
-    __slots__ = ("_journal", "_log", "_refusal", "_sequencer")
+    __slots__ = ("_found", "_journal", "_log", "_refusal", "_sequencer")
 
-    def __init__(self, sequencer: Sequencer, journal: Journal, build: Build) -> None:
-        """Begin to load, when the turn of this session has come."""
+    def __init__(
+        self,
+        sequencer: Sequencer,
+        journal: Journal,
+        build: Build,
+        found: Callable[[bool], object],
+    ) -> None:
+        """Begin to load, when the turn of this session has come.
+
+        Args:
+            sequencer: does it.
+            journal: the stored copy.
+            build: makes a log of it.
+            found: is told whether anything is stored under the id, if that is seen.
+        """
         self._sequencer = sequencer
         self._journal = journal
+        self._found = found
         self._refusal: Exception | None = None
         name = f"load of session {journal.session_id}"
         task = sequencer.put(name, lambda: partial(journal.load, build))
@@ -281,6 +300,8 @@ class Loading:
 
     def _loaded(self, task: "asyncio.Task[SessionLog]") -> None:
         failure = failure_of(task)
+        if failure is None or isinstance(failure, UnknownIdError):
+            self._found(failure is None)
         if self._refusal is not None or self._log.done():
             return
         if failure is None:

@@ -81,6 +81,37 @@ def test_a_cancel_ends_a_question_that_nobody_answers(tools: AcpClient, nap: str
     assert processes_with(nap) == []
 
 
+@pytest.mark.clause("J-59", "J-58")
+def test_a_close_ends_a_question_and_answers_behind_it_are_nobodys(tools: AcpClient) -> None:
+    """Whatever is answered then, also twice or with an odd id, nothing runs and nothing breaks."""
+    session = tools.open()
+    prompt = tools.prompt(session, "wait")
+    tools.send(prompt)
+    question = question_of(tools)
+    assert tools.ask("session/close", sessionId=session)["result"] == {}
+    assert tools.stopped(prompt) == "cancelled"
+    outcome = {"outcome": {"outcome": "selected", "optionId": "allow"}}
+    for number in (question["id"], question["id"], str(question["id"]), -1, 1 << 70, None):
+        tools.send({"jsonrpc": "2.0", "id": number, "result": outcome})
+    other = tools.open()
+    again = tools.prompt(other, "hello")
+    tools.send(again)
+    assert tools.stopped(again) == "end_turn"
+
+
+@pytest.mark.clause("J-59")
+def test_an_answer_that_comes_before_its_question_is_none(tools: AcpClient) -> None:
+    """Whoever guesses the number of a question has not answered it."""
+    session = tools.open()
+    outcome = {"outcome": {"outcome": "selected", "optionId": "allow"}}
+    guesses = [{"jsonrpc": "2.0", "id": number, "result": outcome} for number in range(5)]
+    prompt = tools.prompt(session, "wait")
+    tools.send(*guesses, prompt)
+    question_of(tools)
+    tools.send(tools.cancel(session))
+    assert tools.stopped(prompt) == "cancelled"
+
+
 @pytest.mark.clause("J-59", "J-60")
 def test_the_program_ends_while_a_question_is_open(tools: AcpClient) -> None:
     """A client that goes without an answer takes the question along."""

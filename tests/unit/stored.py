@@ -215,7 +215,8 @@ def nothing_is_left(scene: StoredScene, *writers: str) -> None:
     assert scene.rt.agents.list() == ()
     assert scene.rt.sessions.list() == ()
     assert sorted(scene.backend.disk.writers) == sorted(writers)
-    scene.create("a")
+    scene.rt.sessions.prepare("a")
+    scene.adopt(scene.rt.agents.create(agent_id="a", session_id="not stored"))
     scene.dispose()
     scene.settle()
 

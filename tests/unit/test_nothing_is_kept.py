@@ -28,7 +28,8 @@ def test_resumes_and_ends_leave_nothing_with_their_owners() -> None:
             scene.dispose()
             scene.settle()
             assert effects(scene) == before
-            assert persistence.release(agent.session) is None
+            with pytest.raises(StorageError, match="not stored"):
+                persistence.release(agent.session)
 
 
 @pytest.mark.clause("A-67", "B-119")

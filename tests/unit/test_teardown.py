@@ -6,9 +6,13 @@ from collections.abc import Iterable
 import pytest
 
 from runtime.announcements import AGENT_STATUS, StatusChanged
-from runtime.teardown import Link, Teardown, wait_bounded
+from runtime.teardown import Link, Teardown, TeardownReport, wait_bounded
 from statemachine.conformance.stage.stage import Stage
 from tests.unit.windows.scene import Scene
+
+
+async def _run(link: Link) -> Iterable[str] | TeardownReport:
+    return await link.run()
 
 
 async def nothing() -> Iterable[str]:
@@ -77,3 +81,21 @@ async def _until(loop: asyncio.AbstractEventLoop, at: float) -> None:
     done = loop.create_future()
     loop.call_at(at, done.set_result, None)
     await done
+
+
+@pytest.mark.clause("F-38", "A-48")
+def test_an_end_that_is_gone_through_again_leaves_whoever_has_the_names_now() -> None:
+    """Each part of it knows the agent and the session themselves, and not what they are called."""
+    with Scene() as scene:
+        scene.dispose()
+        scene.settle()
+        # A link may be run again from its beginning, and here the whole end is.
+        again = scene.handle()._links()  # noqa: SLF001  # the inside
+        heir = scene.create("a")
+        for link in again:
+            scene.stage.complete(_run(link))
+        assert scene.rt.agents.get("a") is heir
+        assert scene.rt.sessions.get("a") is heir.session
+        heir.send("B")
+        scene.settle()
+        assert scene.trace()[-2:] == ["FLUSH", "idle"]

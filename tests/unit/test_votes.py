@@ -11,6 +11,7 @@ from runtime.seams import (
     Continue,
     Stop,
 )
+from runtime.session.content import text_of
 from tests.unit.windows.scene import CALL, Scene, spelled
 
 STEP = "SS CH CH AM SE"
@@ -102,6 +103,24 @@ def test_a_cancel_overrules_a_vote_to_go_on_and_its_reason_vanishes() -> None:
         scene.a.send("B")
         scene.settle()
         assert scene.trace()[-12:] == spelled(f"W running TS UM(B) {STEP} {aborted} idle")[-12:]
+
+
+@pytest.mark.clause("B-151")
+def test_a_reason_stands_before_the_steering_that_came_during_the_vote() -> None:
+    """Whichever was there first: the step is the one that was voted for."""
+    with Scene() as scene:
+
+        def answer(it: seams.Moment) -> object:
+            if it.step > 1:
+                return Stop()
+            it.agent.steer("S")
+            return Continue("look again")
+
+        scene.intercept(TURN_CONTINUE, answer)
+        scene.ask("A")
+        scene.settle()
+        told = [each for each in scene.records() if each.type == "steering/message"]
+        assert [text_of(each.data["content"]) for each in told] == ["look again", "S"]
 
 
 @pytest.mark.clause("B-26", "B-45", "B-108")

@@ -1,11 +1,14 @@
 """`when_idle`: what it waits for, and what cannot keep a waiter waiting."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-from runtime import AGENT_STATUS, EchoModel, Status, StatusChanged, open_runtime
+from runtime import AGENT_STATUS, EchoModel, Runtime, Status, StatusChanged, open_runtime
+from runtime.ports import yield_once
 from runtime.subject import StageClock, StageIdentifiers
 from statemachine.conformance.stage.stage import Stage
 from tests.unit.windows.scene import Scene
@@ -148,20 +151,51 @@ def test_waiters_do_not_depend_on_listeners() -> None:
         assert scene.trace()[-4:] == ["W", "disposed", "gone", "END"]
 
 
-@pytest.mark.clause("A-34")
-def test_waiters_need_no_listener(stage: Stage) -> None:
-    """Nobody listens to any status, or the only one leaves while others wait."""
+@contextmanager
+def quick_runtime(stage: Stage) -> Iterator[Runtime]:
+    """Open a runtime without a listener, in which nothing has to be waited for."""
     opening = open_runtime(
         models={"echo": EchoModel()},
         default_model="echo",
         clock=StageClock(stage),
         identifiers=StageIdentifiers(),
     )
-    rt = stage.complete(opening.__aenter__())
-    agent = rt.agents.create().agent
-    agent.send("A")
-    stage.complete(agent.when_idle())
-    leaving = rt.on(AGENT_STATUS, lambda _: leaving.close())
-    agent.send("B")
-    stage.complete(agent.when_idle())
+    yield stage.complete(opening.__aenter__())
     stage.complete(opening.__aexit__(None, None, None))
+
+
+@pytest.mark.clause("A-34")
+def test_waiters_need_no_listener(stage: Stage) -> None:
+    """Nobody listens to any status, or the only one leaves while others wait."""
+    with quick_runtime(stage) as rt:
+        agent = rt.agents.create().agent
+        agent.send("A")
+        stage.complete(agent.when_idle())
+        leaving = rt.on(AGENT_STATUS, lambda _: leaving.close())
+        agent.send("B")
+        stage.complete(agent.when_idle())
+
+
+@pytest.mark.clause("B-150", "B-93")
+def test_turn_upon_turn_leaves_the_loop_to_others_in_between(stage: Stage) -> None:
+    """A listener that always sends again does not keep the loop from anybody."""
+    passes, seen = 0, list[int]()
+
+    async def somebody_else() -> None:
+        nonlocal passes
+        while len(seen) < 6:
+            passes += 1
+            await yield_once()
+
+    def again(notice: StatusChanged) -> None:
+        if notice.status is Status.IDLE and len(seen) < 6:
+            seen.append(passes)
+            notice.agent.send("again")
+
+    with quick_runtime(stage) as rt:
+        agent = rt.agents.create().agent
+        rt.on(AGENT_STATUS, again)
+        stage.spawn(somebody_else(), "somebody else")
+        agent.send("A")
+        stage.settle()
+        assert len(set(seen[1:])) == 5, seen

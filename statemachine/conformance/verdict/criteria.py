@@ -209,7 +209,7 @@ CRITERIA: Final = (
         "INV-13",
         "A S",
         "As Ss Ar:E-38 Ar:E-39 Ar:E-40",
-        "B-44 D-51 E-38 E-39 E-40 E-41 F-15",
+        "B-44 D-51 E-38 E-39 E-40 E-41 E-101 F-15",
         "closing records are on disk when dispose resolves",
         "When a dispose has resolved, the closing records of its turn are on disk, or its report "
         "says that they are not.",

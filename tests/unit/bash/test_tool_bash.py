@@ -163,6 +163,17 @@ def test_tool_bash_isolation(shop: Shop) -> None:
     assert not shop.kill(a, job).is_error
 
 
+@pytest.mark.clause("I-08")
+def test_a_token_is_compared_as_a_whole(shop: Shop) -> None:
+    """A part of it, a longer one and another case are tokens of other sessions."""
+    job, process = shop.start(shop.agent("a", "s-2"))
+    for other in ("s", "s-22", "S-2", "-2"):
+        stranger = shop.agent(f"b{other}", other)
+        for verb in (shop.read, shop.kill):
+            assert FENCED in text_of(verb(stranger, job))
+    assert process.signals == []
+
+
 @pytest.mark.clause("I-08", "H-34")
 @pytest.mark.seed("SEED-59")
 def test_tool_bash_empty_owner(shop: Shop) -> None:
