@@ -26,7 +26,7 @@ from .driver import drive
 from .errors import CallerError
 from .limits import DEFAULT_LIMITS, Limits
 from .model import EchoModel, Model
-from .persistence import persistence_plugin
+from .persistence import Persistence, persistence_plugin
 from .ports import (
     Blocking,
     Clock,
@@ -43,7 +43,7 @@ from .session.log import Session
 from .session.places import backend_at
 from .session.store import Sessions
 from .system_prompt import SYSTEM_PROMPT, SystemPrompt
-from .teardown import Link, Teardown
+from .teardown import Link, LinkFailure, Teardown, TeardownReport
 from .tools import TOOLS, ToolRegistry
 
 __all__ = ["AgentInspection", "Inspection", "Runtime", "open_runtime"]
@@ -198,12 +198,15 @@ async def _join(endings: list[Teardown]) -> tuple[str, ...]:
     return ()
 
 
-async def _unload(*fibers: Fiber) -> tuple[str, ...]:
-    """Unload one fiber after the other, and name once what several of them report."""
+async def _unload(*fibers: Fiber) -> TeardownReport:
+    """Unload one fiber after the other, and report once what several of them report."""
+    failed: dict[LinkFailure, None] = {}
     late: dict[str, None] = {}
     for fiber in fibers:
-        late |= dict.fromkeys((await fiber.dispose()).stragglers)
-    return tuple(late)
+        report = await fiber.dispose()
+        failed |= dict.fromkeys(report.failed)
+        late |= dict.fromkeys(report.stragglers)
+    return TeardownReport(failed=tuple(failed), stragglers=tuple(late))
 
 
 def backend_for(
@@ -274,7 +277,7 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
     runtime = Runtime(around, sessions, context)
 
     def make_roster(provider: Context) -> Roster:
-        roster = Roster(around, sessions, names, default_model, provider)
+        roster = Roster(around, sessions, names, default_model, provider, kept)
         # Refused where somebody drives agents already, whose roster must stay the runtime's.
         provider.provide(AGENTS, roster)
         runtime.roster = roster
@@ -283,10 +286,10 @@ async def open_runtime(  # noqa: PLR0913  # all optional, all by name
     names = identifiers or SystemIdentifiers()
     driver = driver_plugin(make_roster, agents, names)
     with closing(SystemBlocking()) as thread:
-        keeper = None
+        kept = keeper = None
         if backend is not None:
-            grace_s = limits.abort_grace_s
-            keeper = persistence_plugin(backend, blocking or thread, sessions.list, grace_s)
+            kept = Persistence(backend, blocking or thread, limits.abort_grace_s)
+            keeper = persistence_plugin(kept, sessions.list)
         try:
             await context.effect(partial(_load, runtime, keeper, driver), name="parts")
             await runtime.started()

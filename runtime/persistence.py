@@ -5,7 +5,7 @@ that is appended meanwhile is written next, together; `session/flush` is the bar
 can take away is the batch that was under way.
 """
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Container, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,12 @@ from .announcements import (
     RecordAppended,
     SessionNotice,
 )
-from .containment import log_failure
+from .containment import log_failure, log_line
 from .context import Context, Plugin, Token
-from .errors import CallerError
+from .errors import CallerError, DuplicateIdError, StorageError
 from .ports import Blocking
-from .session.backend import Backend, StoredHeader, StoredSession
-from .session.journal import Build, Journal
+from .session.backend import Backend, RemovingBackend, StoredHeader, StoredSession
+from .session.journal import Build, Journal, remove_stored
 from .session.log import Session, SessionLog
 from .teardown import LinkFailure, TeardownReport, wait_bounded
 from .writer import Loading, Sequencer, Writer, failure_of
@@ -38,15 +38,47 @@ __all__ = ["PERSISTENCE", "Persistence", "persistence_plugin"]
 class Persistence:
     """Keeps the sessions of one runtime in one place.
 
+    The same through all lives of its plugin: what one of them leaves behind is over before the next
+    begins.
+
     Clauses: E-01 E-10
     """
 
     backend: Backend
-    _sequencer: Sequencer
+    _blocking: Blocking
     _grace_s: float
     """How long its end waits for the place, and then how long for its closing."""
+    _sequencer: Sequencer = field(init=False)
     _writers: dict[Session, Writer] = field(init=False, factory=dict)
+    _left: dict[Session, Writer] = field(init=False, factory=dict)
+    """The writers of live sessions that were kept until the plugin was unloaded."""
     _loadings: list[Loading] = field(init=False, factory=list)
+    _releases: "dict[asyncio.Task[int], tuple[Session, Writer]]" = field(init=False, factory=dict)
+    """What is still to be written of sessions that nobody keeps any more."""
+    _found: Container[str] = field(init=False, default=())
+    """The ids that were stored when the place was opened."""
+    _changed: dict[str, bool] = field(init=False, factory=dict)
+    """Of ids that came up since then, whether they are stored."""
+
+    def __attrs_post_init__(self) -> None:
+        """Begin with nothing to do."""
+        self._sequencer = Sequencer(self._blocking)
+
+    async def open(self) -> None:
+        """Look whether the place can be used, and which ids are stored there.
+
+        Raises:
+            StorageError: it cannot.
+
+        Clauses: E-50 E-103
+        """
+
+        def open() -> Container[str]:  # noqa: A001  # what is done there
+            self.backend.open()
+            return self.backend.ids()
+
+        self._found = await self._sequencer.do(f"opening of {self.backend.name}", open)
+        self._changed.clear()
 
     # -- What is stored ----------------------------------------------------------------------------
 
@@ -71,6 +103,47 @@ class Persistence:
         """
         return await self._sequencer.do("list of sessions", self.backend.headers)
 
+    @property
+    def can_remove(self) -> bool:
+        """Whether sessions can be removed from the place."""
+        return isinstance(self.backend, RemovingBackend)
+
+    async def remove(self, session_id: str) -> None:
+        """Remove a stored session for good; nothing happens if there is none.
+
+        Raises:
+            CallerError: it lives here, somebody else writes it, or nothing can be removed there.
+            StorageError: it could not be removed.
+
+        Clauses: E-90
+        """
+        backend = self.backend
+        if not isinstance(backend, RemovingBackend):
+            raise CallerError(f"removal refused: {backend.name} cannot remove a session")
+        if any(session.id == session_id for session in self._writers):
+            why = f"removal of session {session_id!r} refused: an agent lives on it; dispose it"
+            raise CallerError(why)
+        name = f"removal of session {session_id}"
+        await self._sequencer.do(name, partial(remove_stored, backend, session_id))
+        self._changed[session_id] = False
+
+    def check_new(self, session_id: str) -> None:
+        """Refuse an id for a new session if it is known to be stored.
+
+        What another process has stored since this one looked is found out by the first write.
+
+        Raises:
+            DuplicateIdError: it is.
+
+        Clauses: E-103
+        """
+        is_stored = self._changed.get(session_id)
+        if is_stored or (is_stored is None and session_id in self._found):
+            raise DuplicateIdError(
+                f"session {session_id!r} refused: {self.backend.name} keeps a session of this id; "
+                "resume it, or choose another session id"
+            )
+
     # -- Live sessions -----------------------------------------------------------------------------
 
     def load(self, session_id: str, build: Build) -> "Loading":
@@ -78,7 +151,9 @@ class Persistence:
 
         Clauses: E-17 E-23
         """
-        loading = Loading(self._sequencer, Journal(self.backend, session_id), build)
+        journal = Journal(self.backend, session_id)
+        found = partial(self._changed.__setitem__, session_id)
+        loading = Loading(self._sequencer, journal, build, found)
         self._loadings = [each for each in self._loadings if not each.is_over]
         self._loadings.append(loading)
         return loading
@@ -93,6 +168,7 @@ class Persistence:
         Clauses: E-02 E-30 E-34
         """
         if session not in self._writers:
+            self._left.pop(session, None)
             journal = Journal(self.backend, session.id)
             self._writers[session] = writer = Writer(
                 self._sequencer, session, journal, is_new=is_new
@@ -111,16 +187,39 @@ class Persistence:
         writer = Writer(self._sequencer, log.session, journal, stored=len(log.events))
         self._writers[log.session] = writer
 
-    def release(self, session: Session) -> "asyncio.Task[None] | None":
+    def release(self, session: Session) -> "asyncio.Task[int] | None":
         """Write what is missing of a session that was detached, and let others write it.
 
         Returns:
-            The task that does it, owned here; None if the session is not kept.
+            The task that does it, owned here; None if nothing of the session is missing.
 
-        Clauses: E-33
+        Raises:
+            StorageError: the session is not kept any more, and something is missing.
+
+        Clauses: E-33 E-101
         """
         writer = self._writers.pop(session, None)
-        return None if writer is None else writer.finish()
+        if writer is not None:
+            return self._finish(session, writer)
+        left = self._left.pop(session, None)
+        if len(session.events) and (left is None or not left.has_all):
+            raise StorageError(
+                f"the last records of session {session.id!r} are not stored in "
+                f"{self.backend.name}: the plugin that keeps sessions was unloaded; they are still "
+                "in `session.events`, and the next resume closes what is stored where it ends"
+            )
+        return None
+
+    def _finish(self, session: Session, writer: Writer) -> "asyncio.Task[int]":
+        def note(task: "asyncio.Task[int]") -> None:
+            del self._releases[task]
+            if failure_of(task) is None and task.result():
+                self._changed[session.id] = True
+
+        task = writer.finish()
+        self._releases[task] = session, writer
+        task.add_done_callback(note)
+        return task
 
     # -- What happens ------------------------------------------------------------------------------
 
@@ -153,14 +252,23 @@ class Persistence:
         """
         for loading in tuple(self._loadings):
             loading.give_up(CallerError("resume refused: who keeps the sessions was unloaded"))
-        endings = [writer.finish() for writer in self._writers.values()]
+        endings = [self._finish(*kept) for kept in self._writers.items()]
+        self._left |= self._writers
         self._writers.clear()
         # Behind the last thing that was asked for, everything has been done.
         await wait_bounded(self._sequencer.last, self._grace_s)
+        for session, writer in self._releases.values():
+            self._say_what_is_missing(session, writer)
         return TeardownReport(
             failed=tuple(_failures(endings)),
-            stragglers=tuple(task.get_name() for task in endings if not task.done()),
+            stragglers=tuple(task.get_name() for task in self._releases),
         )
+
+    def _say_what_is_missing(self, session: Session, writer: Writer) -> None:
+        if writer.unstored:
+            late = f"{self.backend.name} did not answer within {self._grace_s:g} s"
+            records = "1 record" if writer.unstored == 1 else f"{writer.unstored} records"
+            log_line(f"session {session.id!r}: {records} may not be stored, because {late}")
 
     async def close(self) -> TeardownReport:
         """Close the place, within the grace: what is late there keeps it busy.
@@ -183,7 +291,7 @@ PERSISTENCE: Token[Persistence] = Token("persistence")
 """Whoever keeps sessions provides this; nobody does without a store."""
 
 
-def _failures(endings: Iterable["asyncio.Task[None]"]) -> Iterator[LinkFailure]:
+def _failures(endings: Iterable["asyncio.Task[int]"]) -> Iterator[LinkFailure]:
     for task in endings:
         failure = failure_of(task) if task.done() else None
         if failure is not None:
@@ -192,31 +300,23 @@ def _failures(endings: Iterable["asyncio.Task[None]"]) -> Iterator[LinkFailure]:
 
 
 def persistence_plugin(
-    backend: Backend,
-    blocking: Blocking,
-    live: Callable[[], Iterable[Session]],
-    grace_s: float,
+    persistence: Persistence, live: Callable[[], Iterable[Session]]
 ) -> Plugin[None]:
     """Return the plugin that provides `PERSISTENCE`.
 
     Args:
-        backend: where sessions are kept.
-        blocking: how it is called.
+        persistence: what is provided.
         live: returns the sessions that live while the plugin is loaded; it takes them on.
-        grace_s: how long its end waits for the place, and then how long for its closing.
 
     Clauses: E-01 E-30 E-36 E-41
     """
-    # One for all lives of the plugin: what an old one left behind is over before a new one begins.
-    sequencer = Sequencer(blocking)
 
     async def apply(context: Context, _: None) -> AsyncGenerator[object, None]:
-        persistence = Persistence(backend, sequencer, grace_s)
         # Before anything is touched: where somebody keeps sessions already, this one does not.
         provided = context.provide(PERSISTENCE, persistence)
         # Closed also when opening fails half-way.
         yield persistence.close
-        await sequencer.do(f"opening of {backend.name}", backend.open)
+        await persistence.open()
         yield persistence.drain
         context.on(SESSION_CREATED, persistence.on_created)
         context.on(SESSION_EVENT, persistence.on_record)

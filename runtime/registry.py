@@ -58,12 +58,14 @@ class AgentRegistry:
             parent: the session that the seed was forked from.
 
         Raises:
-            DuplicateIdError: an agent or a live session has this id; nothing was made.
+            DuplicateIdError: an agent, a live session or a stored one has this id; nothing was
+                made. What another process has stored since this one opened the store is found by
+                the first write only: then `agent/error` says so and the session lives in memory.
             CallerError: an id is empty, `cwd` is relative, the fiber of the context unloads,
                 nothing drives agents, or the call came from another thread than the loop's.
             InvalidRecordError: the seed is no log.
 
-        Clauses: D-37 F-03 F-23 F-24 F-37
+        Clauses: D-37 E-103 F-03 F-23 F-24 F-37
         """
         roster = self._need_roster("create")
         return roster.create(self._caller, agent_id, session_id, options, cwd, seed, parent)

@@ -20,6 +20,7 @@ from .announcements import (
     AgentNotice,
     SessionStarted,
 )
+from .containment import attempt
 from .context import Context, Effect
 from .core import AgentOptions, Core, Surroundings
 from .errors import CallerError, DuplicateIdError
@@ -47,6 +48,8 @@ class Roster:
     default_model: str | None
     provider: Context
     """The context of the plugin that drives agents, which owns all of them."""
+    keeper: Persistence | None = None
+    """What keeps the sessions, also while its plugin is not loaded; None without a store."""
     handles: dict[str, AgentHandle] = field(init=False, factory=dict)
     cores: dict[str, Core] = field(init=False, factory=dict)
     starting: "set[asyncio.Task[None]]" = field(init=False, factory=set)
@@ -68,6 +71,9 @@ class Roster:
         _check_options("create", options)
         agent_id, session_id = self._name("create", agent_id, session_id)
         log = self.sessions.prepare(session_id, cwd=cwd, seed=seed, parent=parent)
+        persistence = self.provider.get(PERSISTENCE)
+        if persistence is not None:
+            persistence.check_new(session_id)
         # A listener of session/created must not take the agent's id before it is registered.
         free = self._reserve(agent_id)
         try:
@@ -142,11 +148,12 @@ class Roster:
         # Owned before anybody is told: a listener may already unload one of the owners.
         owners += [self._own(context, handle, core) for context in self._owners(caller)]
         self.sessions.announce(log)
-        if not all(context.is_open for context in self._owners(caller)):
+        if not self._has_open_owners(caller):
             # Nobody has been told of an agent yet, so nobody is told of its end.
             _forget(owners)
             detach()
-            release()
+            # That a seed is not stored is no news to whoever is refused.
+            attempt(release)
             raise CallerError(
                 f"{verb} of agent {agent_id!r} refused: a listener of session/created closed the "
                 "runtime, or unloaded who would own the agent"
@@ -154,18 +161,23 @@ class Roster:
         self.handles[agent_id], self.cores[agent_id] = handle, core
         bus = self.around.bus
         bus.emit(AGENT_CREATED, AgentNotice(agent=agent))
-        source = "resume" if verb == "resume" else "startup"
-        bus.emit(AGENT_SESSION_START, SessionStarted(agent=agent, source=source))
+        # A listener may have ended it again, with the runtime or with one of its owners.
+        if self._has_open_owners(caller):
+            source = "resume" if verb == "resume" else "startup"
+            bus.emit(AGENT_SESSION_START, SessionStarted(agent=agent, source=source))
         return handle
 
-    def _release(self, session: Session) -> "asyncio.Task[None] | None":
-        # Looked up at this moment: the plugin may have been loaded anew, or be gone.
-        persistence = self.provider.get(PERSISTENCE)
-        return None if persistence is None else persistence.release(session)
+    def _release(self, session: Session) -> "asyncio.Task[int] | None":
+        # Whoever keeps sessions and is no longer loaded says what is missing.
+        keeper = self.provider.get(PERSISTENCE) or self.keeper
+        return None if keeper is None else keeper.release(session)
 
     def _owners(self, caller: Context) -> tuple[Context, ...]:
         is_one = caller.fiber is self.provider.fiber
         return (self.provider,) if is_one else (caller, self.provider)
+
+    def _has_open_owners(self, caller: Context) -> bool:
+        return all(context.is_open for context in self._owners(caller))
 
     def _own(self, context: Context, handle: AgentHandle, core: Core) -> Effect:
         return context.own(handle, name=f"agent {core.id}", own_tasks=lambda: core.own_tasks)
@@ -209,7 +221,7 @@ def _links(
     core: Core,
     unregister: Callable[[Core], None],
     detach: Callable[[], None],
-    release: "Callable[[], asyncio.Task[None] | None]",
+    release: "Callable[[], asyncio.Task[int] | None]",
     owners: list[Effect],
 ) -> list[Link]:
     """Return the parts of one agent's end, in their order.
@@ -283,14 +295,14 @@ async def _flush_once_more(core: Core) -> tuple[str, ...]:
 
 
 async def _release_stored(
-    core: Core, release: "Callable[[], asyncio.Task[None] | None]"
+    core: Core, release: "Callable[[], asyncio.Task[int] | None]"
 ) -> tuple[str, ...]:
     """Let others write the session, so that it can be resumed when the agent is gone.
 
     Raises:
         Exception: something of it is not stored.
 
-    Clauses: E-33 E-49
+    Clauses: E-33 E-49 E-101
     """
     task = release()
     if task is None:

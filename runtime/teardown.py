@@ -23,8 +23,8 @@ class Link:
     """One part of a teardown."""
 
     name: str
-    run: Callable[[], Awaitable[Iterable[str]]]
-    """Does the part and returns the names of what it had to leave behind."""
+    run: "Callable[[], Awaitable[Iterable[str] | TeardownReport]]"
+    """Does the part and returns the names of what it had to leave behind, or a whole report."""
 
 
 @frozen
@@ -113,7 +113,8 @@ class Teardown:
         for link in links:
             # Half an end is worse than a late one: a link that a stranger cut short runs again.
             while True:
-                error = await attempt_awaited(cancellations.settle(_collect(link, stragglers)))
+                collecting = _collect(link, failed, stragglers)
+                error = await attempt_awaited(cancellations.settle(collecting))
                 if not isinstance(error, StrangersCancellationError):
                     break
             if error is not None:
@@ -133,8 +134,13 @@ class Teardown:
             self.start(self._links)
 
 
-async def _collect(link: Link, stragglers: list[str]) -> None:
-    stragglers.extend(await link.run())
+async def _collect(link: Link, failed: list[LinkFailure], stragglers: list[str]) -> None:
+    found = await link.run()
+    if isinstance(found, TeardownReport):
+        failed.extend(found.failed)
+        stragglers.extend(found.stragglers)
+    else:
+        stragglers.extend(found)
 
 
 async def wait_bounded(tasks: Collection["asyncio.Task[Any]"], within_s: float) -> None:

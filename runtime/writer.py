@@ -14,7 +14,8 @@ from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any, TypeVar
 
-from .errors import CallerError, PluginError
+from .containment import attempt, log_failure, log_line
+from .errors import CallerError, PluginError, UnknownIdError
 from .ports import Blocking
 from .session.journal import Build, Journal
 from .session.log import Session, SessionLog
@@ -30,12 +31,13 @@ class Sequencer:
     Clauses: E-10
     """
 
-    __slots__ = ("_blocking", "_last")
+    __slots__ = ("_blocking", "_last", "_owed")
 
     def __init__(self, blocking: Blocking) -> None:
         """Begin with nothing to do."""
         self._blocking = blocking
         self._last: asyncio.Task[Any] | None = None
+        self._owed: list[Journal] = []
 
     @property
     def last(self) -> "tuple[asyncio.Task[Any], ...]":
@@ -65,18 +67,50 @@ class Sequencer:
         """
         return await asyncio.shield(self.put(name, lambda: call))
 
+    def let_go(
+        self, journal: Journal, make_call: Callable[[], Callable[[], T]]
+    ) -> "asyncio.Task[T]":
+        """Do the last thing with a journal, which gives its lease back.
+
+        Where that never came to be done, because whoever does what blocks failed, the lease is
+        given back before the next thing is done here.
+
+        Clauses: E-49 E-102
+        """
+        task = self.put(f"release of session {journal.session_id}", make_call)
+
+        def look_back(_: object) -> None:
+            if journal.is_leased:
+                log_line(f"{task.get_name()} was not done; it comes before what is asked for next")
+                self._owed.append(journal)
+
+        task.add_done_callback(look_back)
+        return task
+
     async def _after(
         self, before: "asyncio.Task[Any] | None", make_call: Callable[[], Callable[[], T]]
     ) -> T:
         if before is not None:
             await asyncio.wait((before,))
-        return await self._blocking.run(make_call())
+        self._owed = [journal for journal in self._owed if journal.is_leased]
+        call = make_call()
+        if self._owed:
+            call = partial(_release_first, tuple(self._owed), call)
+        return await self._blocking.run(call)
 
     def _done(self, task: "asyncio.Task[Any]") -> None:
         # Looked at, so that a failure that interests nobody is not reported as forgotten.
         failure_of(task)
         if self._last is task:
             self._last = None
+
+
+def _release_first(owed: tuple[Journal, ...], call: Callable[[], T]) -> T:
+    for journal in owed:
+        failure = attempt(journal.release)
+        if failure is not None:
+            log_failure(failure, f"release of session {journal.session_id}")
+    return call()
 
 
 def failure_of(task: "asyncio.Task[Any]") -> Exception | None:
@@ -119,8 +153,13 @@ class Writer:
         # How many records are stored; None while that is not known.
         self._stored = stored
         self._attempt: asyncio.Task[int] | None = None
-        self._last: asyncio.Task[None] | None = None
+        self._last: asyncio.Task[int] | None = None
         self._has_failed = False
+
+    @property
+    def unstored(self) -> int:
+        """How many of the session's records are not known to be stored."""
+        return len(self._session.events) - (self._stored or 0)
 
     def wake(self) -> None:
         """Write what is missing, unless a write is under way or the last one failed.
@@ -156,7 +195,12 @@ class Writer:
             if attempt is self._last:
                 return
 
-    def finish(self) -> "asyncio.Task[None]":
+    @property
+    def has_all(self) -> bool:
+        """Whether everything that the session holds is known to be stored."""
+        return self._covers(len(self._session.events))
+
+    def finish(self) -> "asyncio.Task[int]":
         """Write what is missing and give the lease back, and write nothing any more.
 
         Returns:
@@ -165,13 +209,18 @@ class Writer:
 
         Clauses: E-33 E-36 E-49
         """
-        name = f"release of session {self._session.id}"
-        self._last = task = self._sequencer.put(name, self._last_call)
+        self._last = task = self._sequencer.let_go(self._journal, self._last_call)
+        task.add_done_callback(self._finished)
         return task
 
-    def _last_call(self) -> Callable[[], None]:
-        is_stored = self._covers(len(self._session.events))
-        return partial(self._journal.finish, None if is_stored else self._next_write())
+    def _last_call(self) -> Callable[[], int]:
+        length = len(self._session.events)
+        write = partial(int, length) if self._covers(length) else self._next_write()
+        return partial(self._journal.finish, write)
+
+    def _finished(self, task: "asyncio.Task[int]") -> None:
+        if failure_of(task) is None:
+            self._stored = task.result()
 
     def _covers(self, length: int) -> bool:
         return length == 0 or (self._stored is not None and self._stored >= length)
@@ -210,12 +259,26 @@ class Loading:
     Clauses: E-23 F-07 F-30
     """
 
-    __slots__ = ("_journal", "_log", "_refusal", "_sequencer")
+    __slots__ = ("_found", "_journal", "_log", "_refusal", "_sequencer")
 
-    def __init__(self, sequencer: Sequencer, journal: Journal, build: Build) -> None:
-        """Begin to load, when the turn of this session has come."""
+    def __init__(
+        self,
+        sequencer: Sequencer,
+        journal: Journal,
+        build: Build,
+        found: Callable[[bool], object],
+    ) -> None:
+        """Begin to load, when the turn of this session has come.
+
+        Args:
+            sequencer: does it.
+            journal: the stored copy.
+            build: makes a log of it.
+            found: is told whether anything is stored under the id, if that is seen.
+        """
         self._sequencer = sequencer
         self._journal = journal
+        self._found = found
         self._refusal: Exception | None = None
         name = f"load of session {journal.session_id}"
         task = sequencer.put(name, lambda: partial(journal.load, build))
@@ -237,6 +300,8 @@ class Loading:
 
     def _loaded(self, task: "asyncio.Task[SessionLog]") -> None:
         failure = failure_of(task)
+        if failure is None or isinstance(failure, UnknownIdError):
+            self._found(failure is None)
         if self._refusal is not None or self._log.done():
             return
         if failure is None:
@@ -266,8 +331,7 @@ class Loading:
             # Whoever awaited it may be gone.
             self._log.exception()
         # Also after a failure: that the load was not heard of again does not mean that it failed.
-        name = f"release of session {self._journal.session_id}"
-        self._sequencer.put(name, lambda: self._journal.release)
+        self._sequencer.let_go(self._journal, lambda: self._journal.release)
 
     def dispose(self) -> None:
         """Give it up, because one of those who would own the agent unloads."""

@@ -6,7 +6,7 @@ and may be slow. Whoever calls holds the lease of the session for everything but
 `headers`, which change nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Protocol, runtime_checkable
 
 from attrs import frozen
@@ -16,7 +16,7 @@ from runtime.errors import InvalidRecordError
 from .log import SessionHeader
 from .records import Record
 
-__all__ = ["Backend", "StoredHeader", "StoredSession", "check_contiguous"]
+__all__ = ["Backend", "RemovingBackend", "StoredHeader", "StoredSession", "check_contiguous"]
 
 
 @frozen(kw_only=True)
@@ -132,8 +132,35 @@ class Backend(Protocol):
         """
         ...
 
+    def ids(self) -> Container[str]:
+        """Return what says which ids are stored as of now, by their names alone.
+
+        Raises:
+            StorageError: the place cannot be read; that nothing was ever stored is no error.
+
+        Clauses: E-104
+        """
+        ...
+
     def close(self) -> None:
         """Give back every lease and whatever is open; it may be opened again."""
+        ...
+
+
+@runtime_checkable
+class RemovingBackend(Backend, Protocol):
+    """A place from which sessions can also be removed."""
+
+    def remove(self, session_id: str) -> None:
+        """Remove a session with all its records; durable when this returns.
+
+        Raises:
+            UnknownIdError: there is no session with this id.
+            DamagedSessionError: it cannot be said which one it is.
+            StorageError: the place cannot be written; it is not known whether it is removed.
+
+        Clauses: E-90
+        """
         ...
 
 

@@ -8,7 +8,7 @@ The id in the name of a file and the id in its header are two facts, until they 
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -20,7 +20,7 @@ from .disk import mode_of
 from .log import SessionHeader
 from .segments import segment_of, shown
 
-__all__ = ["HEADER_BYTES_MAX", "Folder", "Lines", "glance_at", "header_of"]
+__all__ = ["HEADER_BYTES_MAX", "Folder", "Lines", "Names", "glance_at", "header_of"]
 
 HEADER_BYTES_MAX: Final = 1024 * 1024
 _SUFFIX: Final = ".jsonl"
@@ -82,6 +82,14 @@ class Folder:
         except FileNotFoundError:
             return []
 
+    def ids(self) -> "Names":
+        """Return the names of all files, which ids can be looked up in."""
+        names: set[str] = set()
+        for bucket in self.buckets():
+            with os.scandir(bucket) as entries:
+                names.update(each.name for each in entries)
+        return Names(frozenset(names))
+
     def headers(self) -> list[StoredHeader]:
         """Return the headers of what is a session, and pass over what is none."""
         return [
@@ -106,6 +114,18 @@ class Folder:
     def _files(self) -> Iterator[Path]:
         for bucket in self.buckets():
             yield from sorted(each for each in bucket.iterdir() if each.suffix == _SUFFIX)
+
+
+class Names(Container[str]):
+    """The ids that some files have by their names."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        """Look ids up among these names."""
+        self._names = names
+
+    def __contains__(self, session_id: object) -> bool:
+        # A name cannot be read backwards: that of a long id ends in a digest.
+        return isinstance(session_id, str) and segment_of(session_id) + _SUFFIX in self._names
 
 
 class Lines:

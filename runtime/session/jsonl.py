@@ -14,7 +14,7 @@ before the next write. What a crash leaves is found by whoever reads (`codec`).
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -231,6 +231,23 @@ class JsonLinesBackend:
             self._disk.sync(descriptor)
         self._tails[session_id] = evolve(tail, is_torn=False)
 
+    def remove(self, session_id: str) -> None:
+        """Remove the file of a session.
+
+        Raises:
+            UnknownIdError: there is no session with this id.
+            DamagedSessionError: there are two.
+            StorageError: it cannot be removed, or not durably.
+
+        Clauses: E-90
+        """
+        assert self._leases.holds(session_id), "a session is removed by the holder of its lease"
+        with storage_errors(f"session {shown(session_id)} cannot be removed", self._root):
+            path = self._folder.find(session_id)
+            path.unlink()
+            self._tails.pop(session_id, None)
+            self._disk.sync_directory(path.parent)
+
     def headers(self) -> tuple[StoredHeader, ...]:
         """Return what is stored, from the oldest, without reading records.
 
@@ -244,6 +261,17 @@ class JsonLinesBackend:
         with storage_errors("sessions cannot be listed", self._root):
             found = self._folder.headers()
         return tuple(sorted(found, key=lambda each: (each.header.created_ms, each.header.id)))
+
+    def ids(self) -> Container[str]:
+        """Return the ids that the files have by their names, sessions or not.
+
+        Raises:
+            StorageError: the directory cannot be read.
+
+        Clauses: E-104
+        """
+        with storage_errors("sessions cannot be listed", self._root):
+            return self._folder.ids()
 
     def survey(self) -> tuple[tuple[StoredHeader, Glance | None], ...]:
         """Return the same, and how far each session has come, from its last lines alone.

@@ -106,12 +106,24 @@ class MemoryBackend:
         self._records(session_id)
         self.disk.torn.pop(session_id, None)
 
+    def remove(self, session_id: str) -> None:
+        """See `RemovingBackend`."""
+        self._check_writer(session_id)
+        self._records(session_id)
+        for kept in (self.disk.headers, self.disk.records, self.disk.torn):
+            kept.pop(session_id, None)
+
     def headers(self) -> tuple[StoredHeader, ...]:
         """See `Backend`."""
         self._check_alive()
         stored = self.disk.headers.values()
         oldest_first = sorted(stored, key=lambda header: (header.created_ms, header.id))
         return tuple(StoredHeader(header=header, place=self.name) for header in oldest_first)
+
+    def ids(self) -> frozenset[str]:
+        """See `Backend`."""
+        self._check_alive()
+        return frozenset(self.disk.headers)
 
     def _records(self, session_id: str) -> list[Record]:
         self._check_alive()

@@ -212,6 +212,24 @@ class SqliteBackend:
         ):
             raise self._unknown(session_id)
 
+    def remove(self, session_id: str) -> None:
+        """Remove a session and its records in one transaction.
+
+        Raises:
+            UnknownIdError: there is no session with this id.
+            StorageError: the database cannot be written; nothing was removed.
+
+        Clauses: E-90
+        """
+        assert self._leases.holds(session_id), "a session is removed by the holder of its lease"
+        doing = f"session {shown(session_id)} cannot be removed"
+        with self._database.writing(doing) as writer:
+            key = None if writer is None else _key_of(writer, session_id)
+            if writer is None or key is None:
+                raise self._unknown(session_id)
+            writer.execute("DELETE FROM record WHERE session = ?", (key,))
+            writer.execute("DELETE FROM session WHERE key = ?", (key,))
+
     def headers(self) -> tuple[StoredHeader, ...]:
         """Return what is stored, from the oldest, without reading records.
 
@@ -223,6 +241,16 @@ class SqliteBackend:
         Clauses: E-24 E-25
         """
         return tuple(stored for stored, _ in self._listed(lambda _, __: None))
+
+    def ids(self) -> frozenset[str]:
+        """Return the ids of the rows, sessions or not.
+
+        Raises:
+            StorageError: the database cannot be read.
+
+        Clauses: E-104
+        """
+        return self._database.look("sessions cannot be listed", _ids) or frozenset()
 
     def survey(self) -> tuple[tuple[StoredHeader, Glance | None], ...]:
         """Return the same, and how far each session has come, from its last row alone.
@@ -294,6 +322,11 @@ def _writing(session_id: str) -> str:
 def _insert(database: sqlite3.Connection, key: int, records: Sequence[Record]) -> None:
     rows = ((key, each.seq, encode_record(each)) for each in records)
     database.executemany("INSERT INTO record(session, seq, line) VALUES (?, ?, ?)", rows)
+
+
+def _ids(database: sqlite3.Connection) -> frozenset[str]:
+    query = "SELECT id FROM session"
+    return frozenset(_bytes(name).decode(errors="replace") for (name,) in database.execute(query))
 
 
 def _key_of(database: sqlite3.Connection, session_id: str) -> int | None:

@@ -47,7 +47,8 @@ class Call:
 class Seen(Generic[V]):
     """One look at a runtime: what there is, and the call that was made since the last look."""
 
-    view: V
+    view: V | None = None
+    """What there is; None where that could not be looked at."""
     call: Call | None = None
     is_quiet: bool = False
     """Whether no task has anything to do."""
@@ -91,6 +92,9 @@ class Follower(Generic[S, V]):
                     f"{seen.call} is not what the world does in any of: {_some(before)}"
                 )
             before = self._closed(called)
+        self.states = before
+        if seen.view is None:
+            return
         self.states = frozenset(state for state in before if self.view(state) == seen.view)
         if not self.states:
             views = {str(self.view(state)) for state in before}

@@ -8,7 +8,6 @@ those of the world of jobs, after every callback and at rest.
 
 from typing import ClassVar, Final
 
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -21,6 +20,7 @@ from hypothesis.stateful import (
 from runtime import Agent
 from tests.conformance.job_ledger import Count
 from tests.conformance.job_world import JobWorld
+from tests.conformance.programs import program_settings
 
 __all__ = ["JobProgram", "bash_suite"]
 
@@ -237,16 +237,6 @@ def bash_suite(
     """
     count = Count() if count is None else count
     program = type("JobProgram", (JobProgram,), {"count": count})
-    default = settings()
-    chosen = settings(
-        max_examples=default.max_examples if examples is None else examples,
-        stateful_step_count=30,
-        phases=[Phase.generate] if is_canary else default.phases,
-        derandomize=is_canary or default.derandomize,
-        database=None if is_canary else default.database,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        print_blob=False,
-    )
+    chosen = program_settings(examples=examples, steps=30, is_canary=is_canary)
     run_state_machine_as_test(program, settings=chosen)
     return count

@@ -187,7 +187,10 @@ class Scene:
             request.handle = self._registry(asked).create(
                 agent_id=AGENTS[asked.agent], session_id=SESSIONS[asked.session]
             )
-        except CallerError:
+        except CallerError as error:
+            if "keeps a session of this id" in str(error):
+                # What is stored is no matter of this world, and a refusal changes nothing in it.
+                self._undecided.remove((t.CREATE, request))
             self._refused(request)
         else:
             request.task = self.stage.spawn(self._settle(request), f"settle {asked}")

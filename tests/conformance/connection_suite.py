@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import ClassVar, Final
 
 from attrs import define
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -20,6 +19,7 @@ from hypothesis.stateful import (
 
 from statemachine.worlds.connection import Asked, Caller, Connection
 from tests.conformance.connection_scene import AGENTS, REQUESTS_MAX, SESSIONS, Request, Scene
+from tests.conformance.programs import program_settings
 
 __all__ = ["ConnectionProgram", "Count", "connection_suite"]
 
@@ -30,6 +30,13 @@ _ASKS: Final = st.builds(
     st.sampled_from(range(len(AGENTS))),
     # The first is stored, so that there is something to load.
     st.sampled_from((0, 0, *range(len(SESSIONS)))),
+)
+_NEW: Final = st.builds(
+    Asked,
+    st.sampled_from(Caller),
+    st.sampled_from(range(len(AGENTS))),
+    # The first can only be refused.
+    st.sampled_from((0, 1, 1)),
 )
 _INSIDE: Final = st.sampled_from(
     ("create", "create", "load", "dispose", "close", "disconnect", "unload owner", "unload driver")
@@ -61,7 +68,7 @@ class ConnectionProgram(RuleBasedStateMachine):
 
     # -- Calls -------------------------------------------------------------------------------------
 
-    @rule(asked=_ASKS)
+    @rule(asked=_NEW)
     def create(self, asked: Asked) -> None:
         """Ask for an agent on a new session."""
         self._make("create", asked)
@@ -209,16 +216,6 @@ def connection_suite(
     """
     count = Count() if count is None else count
     program = type("ConnectionProgram", (ConnectionProgram,), {"count": count})
-    default = settings()
-    chosen = settings(
-        max_examples=default.max_examples if examples is None else examples,
-        stateful_step_count=30,
-        phases=[Phase.generate] if is_canary else default.phases,
-        derandomize=is_canary or default.derandomize,
-        database=None if is_canary else default.database,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        print_blob=False,
-    )
+    chosen = program_settings(examples=examples, steps=30, is_canary=is_canary)
     run_state_machine_as_test(program, settings=chosen)
     return count

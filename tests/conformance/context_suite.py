@@ -8,7 +8,6 @@ is loaded. The oracles are those of the trees, after every callback and at rest.
 from typing import ClassVar, Final
 
 from attrs import define
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -19,6 +18,7 @@ from hypothesis.stateful import (
 
 from tests.conformance.plugin_plants import Script, Step
 from tests.conformance.plugin_trees import Trees
+from tests.conformance.programs import program_settings
 
 __all__ = ["ContextProgram", "Count", "context_suite"]
 
@@ -213,16 +213,6 @@ def context_suite(
     """
     count = Count() if count is None else count
     program = type("ContextProgram", (ContextProgram,), {"count": count})
-    default = settings()
-    chosen = settings(
-        max_examples=default.max_examples if examples is None else examples,
-        stateful_step_count=30,
-        phases=[Phase.generate] if is_canary else default.phases,
-        derandomize=is_canary or default.derandomize,
-        database=None if is_canary else default.database,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-        print_blob=False,
-    )
+    chosen = program_settings(examples=examples, steps=30, is_canary=is_canary)
     run_state_machine_as_test(program, settings=chosen)
     return count

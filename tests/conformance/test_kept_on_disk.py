@@ -5,7 +5,7 @@ that is killed leaves the files as they are between two such pieces.
 """
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -104,6 +104,10 @@ class OnDisk:
     def headers(self) -> tuple[StoredHeader, ...]:
         """See `Backend`."""
         return self._alive().headers()
+
+    def ids(self) -> Container[str]:
+        """See `Backend`."""
+        return self._alive().ids()
 
     def close(self) -> None:
         """See `Backend`."""

@@ -13,7 +13,7 @@ from runtime import InvalidRecordError, Record, SessionHeader
 from runtime.core import Core
 from runtime.session.journal import Build, Journal
 from runtime.session.log import SessionLog
-from runtime.writer import Loading, Writer
+from runtime.writer import Loading, Sequencer, Writer
 from statemachine.conformance.verdict.evidence import Kind
 from statemachine.conformance.verdict.parts import merge_parts
 from tests.conformance.kept_acts import PROGRAMS, Act
@@ -147,6 +147,12 @@ FAULTS: Final[dict[str, tuple[type, str, object, list[Act]]]] = {
         "load",
         _load_without_repair,
         [("create", 0), ("send", 0), *_OPEN, ("crash", 0)],
+    ),
+    "a lease that was not given back is forgotten": (
+        Sequencer,
+        "let_go",
+        lambda sequencer, journal, make_call: sequencer.put(journal.session_id, make_call),
+        [*_GONE[:-12], ("tick", 9), ("disk error", 9), *_OPEN, ("resume", 0)],
     ),
     "a load that is given up keeps its lease": (
         Loading,

@@ -185,6 +185,11 @@ class _RefusesEmptyBatches(MemoryBackend):
         super().append(session_id, records)
 
 
+class _KnowsWhatIsBeingWritten(MemoryBackend):
+    def ids(self) -> frozenset[str]:
+        return frozenset(self.disk.writers)
+
+
 class _OpensOnce(MemoryBackend):
     def close(self) -> None:
         super().close()
@@ -215,6 +220,7 @@ BROKEN: Final[tuple[tuple[type[MemoryBackend], str], ...]] = (
     (_ForgetsTheHeader, "what_was_stored_is_read_as_it_was"),
     (_ForgetsTheSources, "what_was_stored_is_read_as_it_was"),
     (_RefusesEmptyBatches, "an_empty_batch_changes_nothing"),
+    (_KnowsWhatIsBeingWritten, "what_is_stored_is_known_by_its_id"),
     (_OpensOnce, "a_place_can_be_opened_again"),
 )
 

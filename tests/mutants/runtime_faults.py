@@ -262,7 +262,7 @@ def links(*names: str) -> Planted:
         core: Core,
         unregister: Callable[[Core], None],
         detach: Callable[[], None],
-        release: Callable[[], Task[None] | None],
+        release: Callable[[], Task[int] | None],
         owners: list[Effect],
     ) -> list[Link]:
         made = original(core, unregister, detach, release, owners)

@@ -267,7 +267,7 @@ MUTANTS: Final = (
             _skip(t.CLOSES, m.CLOSE_TURN), "a_session_that_ends_is_balanced", 6),
     _mutant("keeper-first", "the application unloads the keeper before the agents", "INV-13",
             _both(_unguarded(t.STOP_KEEPER, "agent none"), _first(t.STOP_KEEPER, m.LET_GO)),
-            "an_application_that_stops_keeps_its_sessions_to_the_end", 5),
+            "an_application_that_stops_keeps_its_sessions_to_the_end", 6),
     _mutant("flush-forgotten", "a flush that joined a write that failed is forgotten", "INV-13",
             _skip(t.DISK_ERROR, m.FAIL_FLUSH, guard=_WRITE), "every_flush_is_answered", 3),
     _mutant("dispose-forgotten", "a last write that fails resolves no dispose", "INV-12",

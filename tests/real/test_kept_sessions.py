@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime import EchoModel, SessionBusyError, exchange, open_runtime
+from runtime import DuplicateIdError, EchoModel, SessionBusyError, exchange, open_runtime
 from runtime.session.places import backend_at
 
 from .storing import header_of, records_of
@@ -46,6 +46,27 @@ def test_a_session_goes_on_in_the_next_runtime(tmp_path: Path, name: str) -> Non
     # What is left is the store itself: no lock, no write-ahead log, no draft.
     hidden = [each.name for each in tmp_path.rglob("*") if each.suffix not in (".db", ".jsonl")]
     assert hidden == ([] if name == "s.db" else ["no-cwd"])
+
+
+@pytest.mark.clause("E-103", "E-104")
+@pytest.mark.parametrize("name", STORES)
+def test_the_second_run_of_a_program_that_creates_its_session_is_refused(
+    tmp_path: Path, name: str
+) -> None:
+    """At the call, before anything is said to an agent that would forget it."""
+
+    async def run(session_id: str) -> str:
+        async with (
+            open_runtime(store=tmp_path / name) as rt,
+            rt.agents.create(session_id=session_id) as agent,
+        ):
+            return (await exchange(agent, "hello")).ending or ""
+
+    names = ("main", "../" + "n" * 300)
+    assert [asyncio.run(run(each)) for each in names] == ["completed"] * 2
+    for each in names:
+        with pytest.raises(DuplicateIdError, match="resume it"):
+            asyncio.run(run(each))
 
 
 @pytest.mark.clause("E-76", "E-75")

@@ -141,6 +141,7 @@ class _Witness:
         self.acquire = self._inner.acquire
         self.release = self._inner.release
         self.cut = self._inner.cut
+        self.ids = self._inner.ids
 
     @property
     def name(self) -> str:

@@ -10,19 +10,23 @@ Unless they are held, the gates open by themselves with `ok`.
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from runtime import (
     AGENT_ERROR,
+    AGENTS,
     Agent,
     AgentFailed,
+    AppContext,
     ConfiguredAgent,
     Fiber,
     Limits,
     MemoryBackend,
+    Plugin,
     Record,
     Runtime,
     StorageError,
+    TeardownReport,
     open_runtime,
 )
 from runtime.subject import StageClock, StageIdentifiers
@@ -30,12 +34,14 @@ from statemachine.conformance.stage.stage import Stage
 from tests.unit.windows.scene import Scene, StageModel
 
 __all__ = [
+    "ENDS",
     "Disk",
     "StoredScene",
     "causes",
     "errors_of",
     "keeper",
     "nothing_is_left",
+    "owned_by_a_plugin",
     "store_holding",
     "store_of",
 ]
@@ -209,7 +215,8 @@ def nothing_is_left(scene: StoredScene, *writers: str) -> None:
     assert scene.rt.agents.list() == ()
     assert scene.rt.sessions.list() == ()
     assert sorted(scene.backend.disk.writers) == sorted(writers)
-    scene.create("a")
+    scene.rt.sessions.prepare("a")
+    scene.adopt(scene.rt.agents.create(agent_id="a", session_id="not stored"))
     scene.dispose()
     scene.settle()
 
@@ -219,3 +226,24 @@ def store_holding(records: Iterable[Record]) -> MemoryBackend:
     backend = store_of("A")
     backend.disk.records["a"][:] = records
     return backend
+
+
+def owned_by_a_plugin(scene: StoredScene) -> Fiber:
+    """Make the agent `a` in a plugin of its own, and return that one's fiber."""
+
+    def apply(context: AppContext, _: None) -> None:
+        scene.adopt(context.agents.create(agent_id="a"))
+
+    fiber = scene.rt.context.plugin(Plugin(name="owner", apply=apply, inject=(AGENTS,)))
+    scene.quiet()
+    return fiber
+
+
+ENDS: Final[dict[str, Callable[[StoredScene, Fiber], Awaitable[TeardownReport]]]] = {
+    "handle": lambda scene, _: scene.handle().dispose(),
+    "owner fiber": lambda _, owner: owner.dispose(),
+    "provider fiber": lambda scene, _: scene.rt.driver.dispose(),
+    "application": lambda scene, _: scene.rt.aclose(),
+    "root fiber": lambda scene, _: scene.rt.context.fiber.dispose(),
+}
+"""Whoever ends an agent, at each level."""

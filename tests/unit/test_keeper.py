@@ -1,18 +1,16 @@
 """The plugin that keeps sessions: how it ends, how it comes back, and what agents leave it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
 import pytest
 
-import runtime
 from runtime import (
     PERSISTENCE,
     CallerError,
     Context,
     DuplicateIdError,
-    Fiber,
     Limits,
     MemoryBackend,
     Plugin,
@@ -21,33 +19,16 @@ from runtime import (
     TeardownReport,
 )
 from tests.unit.stored import (
+    ENDS,
     StoredScene,
     causes,
     errors_of,
     keeper,
+    owned_by_a_plugin,
     store_of,
 )
 
 CLOSING: Final = ["step/end", "turn/end"]
-
-ENDS: Final[dict[str, Callable[[StoredScene, Fiber], Awaitable[TeardownReport]]]] = {
-    "handle": lambda scene, _: scene.handle().dispose(),
-    "owner fiber": lambda _, owner: owner.dispose(),
-    "provider fiber": lambda scene, _: scene.rt.driver.dispose(),
-    "application": lambda scene, _: scene.rt.aclose(),
-    "root fiber": lambda scene, _: scene.rt.context.fiber.dispose(),
-}
-
-
-def owned_by_a_plugin(scene: StoredScene) -> Fiber:
-    """Make the agent `a` in a plugin of its own, and return that one's fiber."""
-
-    def apply(context: runtime.AppContext, _: None) -> None:
-        scene.adopt(context.agents.create(agent_id="a"))
-
-    fiber = scene.rt.context.plugin(Plugin(name="owner", apply=apply, inject=(runtime.AGENTS,)))
-    scene.quiet()
-    return fiber
 
 
 def ended(end: str, *, is_slow: bool) -> list[Record]:

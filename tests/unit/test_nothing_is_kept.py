@@ -28,7 +28,8 @@ def test_resumes_and_ends_leave_nothing_with_their_owners() -> None:
             scene.dispose()
             scene.settle()
             assert effects(scene) == before
-            assert persistence.release(agent.session) is None
+            with pytest.raises(StorageError, match="not stored"):
+                persistence.release(agent.session)
 
 
 @pytest.mark.clause("A-67", "B-119")
@@ -110,7 +111,7 @@ def test_whoever_stops_waiting_for_the_disk_does_not_stop_its_work() -> None:
 def test_a_last_write_that_fails_gives_the_lease_back() -> None:
     """Others may write the session all the same."""
 
-    def fail() -> None:
+    def fail() -> int:
         raise StorageError("the disk is full")
 
     disk = MemoryBackend()

@@ -90,6 +90,7 @@ NAMES = [
     "ReasoningDelta",
     "Record",
     "RecordAppended",
+    "RemovingBackend",
     "Reply",
     "Runtime",
     "ScriptError",

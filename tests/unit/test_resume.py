@@ -183,7 +183,8 @@ def test_nobody_takes_the_names_of_a_session_that_is_being_loaded(ids: dict[str,
         scene.open("disk", "error")
         assert isinstance(resuming.exception(), StorageError)
         scene.release()
-        scene.rt.agents.create(**ids).dispose()  # type: ignore[arg-type]  # two strings
+        scene.rt.sessions.prepare("a")
+        scene.rt.agents.create(agent_id="x", session_id="not stored").dispose()
 
 
 @pytest.mark.clause("F-07")

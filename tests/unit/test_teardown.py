@@ -56,9 +56,9 @@ def test_a_bounded_wait_waits_for_the_last_one() -> None:
         assert stage.complete(scenario()) == [True, True, False]
 
 
-@pytest.mark.clause("F-17", "F-34")
+@pytest.mark.clause("F-17", "F-34", "B-167")
 def test_a_dispose_that_the_program_interrupts_still_comes_to_its_end() -> None:
-    """The agent is disposed, and the end that everybody joins is under way."""
+    """The agent is disposed, and the loop ends when that is under way."""
 
     def interrupt(notice: StatusChanged) -> None:
         subscription.close()
@@ -66,9 +66,9 @@ def test_a_dispose_that_the_program_interrupts_still_comes_to_its_end() -> None:
 
     with Scene() as scene:
         subscription = scene.rt.on(AGENT_STATUS, interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            scene.handle().dispose()
         scene.dispose()
+        with pytest.raises(KeyboardInterrupt):
+            scene.quiet()
         scene.settle()
         assert scene.trace()[-2:] == ["gone", "END"]
 

@@ -209,7 +209,7 @@ CRITERIA: Final = (
         "INV-13",
         "A S",
         "As Ss Ar:E-38 Ar:E-39 Ar:E-40",
-        "B-44 D-51 E-38 E-39 E-40 E-41 F-15",
+        "B-44 D-51 E-38 E-39 E-40 E-41 E-101 F-15",
         "closing records are on disk when dispose resolves",
         "When a dispose has resolved, the closing records of its turn are on disk, or its report "
         "says that they are not.",
@@ -217,7 +217,7 @@ CRITERIA: Final = (
     _row(
         "INV-14",
         "A E",
-        "Ar Er",
+        "As Ar Es Er",
         "F-21 F-22 J-34 J-36 J-38 J-40 J-58",
         "nothing of a connection outlives it",
         "After a client has gone no agent and no session of its connection remains or appears "
@@ -226,7 +226,7 @@ CRITERIA: Final = (
     _row(
         "INV-15",
         "A E",
-        "Ar Er",
+        "As Ar Es Er",
         "A-54 A-79 J-13 J-19 J-21 J-48 J-57",
         "each client prompt is answered once",
         "Each prompt of a client is answered exactly once and after its updates, a cancelled "

@@ -83,7 +83,7 @@ def an_application_stops_in_the_middle_of_a_turn(step: Step[State]) -> bool:
     return step.before.is_stopping and step.before.disk != step.after.disk
 
 
-@sometimes("E-41", on=(t.RELEASE,), invariant="INV-13")
+@sometimes("E-41 E-101", on=(t.RELEASE,), invariant="INV-13")
 def a_session_ends_without_its_keeper(step: Step[State]) -> bool:
     """When the keeper alone has unloaded, what came afterwards is not stored."""
     return step.after.report is Report.UNKEPT and step.before.disk != step.before.log

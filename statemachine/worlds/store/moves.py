@@ -10,6 +10,7 @@ from statemachine.worlds.rows import Move
 
 from .state import (
     COMPARE,
+    WRITTEN,
     Agent,
     Barrier,
     Call,
@@ -26,9 +27,9 @@ from .state import (
 __all__ = [
     "ACKNOWLEDGE", "AGENT_FAILED", "AGENT_GONE", "ANSWER_LAST", "APPEND", "ASK_FINISH",
     "ASK_FLUSH", "ASK_LOAD", "ASK_WRITE", "BELIEVE", "CLOSE_TURN", "CRASH", "CREATE", "DOUBT",
-    "DROP_FLUSH", "FAIL_FLUSH", "FAIL_LAST", "FREE", "GIVE_UP", "LET_GO", "LOAD_KEEPER", "NEXT",
-    "REFUSE_LOAD", "REPAIR", "RESUME", "STOP", "STORE", "TAKE", "UNKEPT", "WAKE",
-    "agent_becomes", "keeper_becomes", "lease_becomes",
+    "DROP_FLUSH", "FAIL_FLUSH", "FAIL_LAST", "FREE", "GIVE_UP", "LET_GO", "LOAD_KEEPER",
+    "LOOK_UP", "NEXT", "REFUSE_LOAD", "REMEMBER", "REPAIR", "RESUME", "STOP", "STORE", "TAKE",
+    "UNKEPT", "WAKE", "agent_becomes", "keeper_becomes", "lease_becomes",
 ]  # fmt: skip
 
 
@@ -48,6 +49,10 @@ def _begun(state: State) -> State:
     start = state.cursor if first.work is Work.WRITE else first.start
     end = 0 if first.work is Work.LOAD else len(state.log)
     return state._replace(queue=(first._replace(start=start, end=end), *rest))
+
+
+def _look_up(state: State, _: int) -> State:
+    return _begun(state)
 
 
 # -- The live session ------------------------------------------------------------------------------
@@ -104,7 +109,7 @@ def _tidy(state: State) -> State:
 def _wake(state: State, at: int) -> State:
     """Write what is missing, unless a write is under way or the last one failed."""
     is_free = state.is_written and not state.is_writing and not state.has_failed
-    return _ask_write(state, at) if is_free and state.cursor < len(state.log) else state
+    return _ask_write(state, at) if is_free and state.is_behind else state
 
 
 def _ask_write(state: State, _: int) -> State:
@@ -127,6 +132,13 @@ def _known(state: State, cursor: int, *, has_failed: bool) -> State:
         return state._replace(cursor=cursor, has_failed=has_failed)
     # The writer has its last write behind this one.
     return state._replace(queue=(first, rest[0]._replace(start=cursor), *rest[1:]))
+
+
+def _remember(state: State, _: int) -> State:
+    """Know how much is stored of a session that lives on without its keeper."""
+    call = state.queue[0]
+    is_left = not call.is_own and state.keeper is not Keeper.LOADED and state.agent in WRITTEN
+    return state._replace(cursor=call.end) if is_left else state
 
 
 def _let_go(state: State, _: int) -> State:
@@ -287,6 +299,7 @@ WAKE: Final = Move("write what is missing", _wake)
 ASK_WRITE: Final = Move("ask for a write", _ask_write)
 BELIEVE: Final = Move("cursor behind the batch", _believe)
 DOUBT: Final = Move("cursor not trusted", _doubt)
+REMEMBER: Final = Move("remember how much is stored", _remember)
 LET_GO: Final = Move("ask for a last write for nobody", _let_go)
 ASK_FINISH: Final = Move("ask for the last write", _ask_finish)
 ASK_FLUSH: Final = Move("wait for what is missing", _ask_flush)
@@ -297,6 +310,7 @@ DROP_FLUSH: Final = Move("leave the flush behind", _drop_flush)
 NEXT: Final = Move("next call", _next)
 STORE: Final = Move("store the batch", _store)
 REPAIR: Final = Move("close what is open on the disk", _repair)
+LOOK_UP: Final = Move("look up what is to be written", _look_up)
 TAKE: Final = Move("take the lease", _take)
 FREE: Final = Move("give the lease back", _free)
 ANSWER_LAST: Final = Move("resolve the dispose that waits", _agent_gone_if_waiting)

@@ -4,8 +4,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 __all__ = [
-    "COMPARE", "KEEPER", "SESSION", "Agent", "Barrier", "Call", "Keeper", "Kind", "Owner",
-    "Record", "Report", "State", "Work", "is_open",
+    "COMPARE", "KEEPER", "SESSION", "WRITTEN", "Agent", "Barrier", "Call", "Keeper", "Kind",
+    "Owner", "Record", "Report", "State", "Work", "is_open",
 ]  # fmt: skip
 
 COMPARE: Final = -1
@@ -47,6 +47,10 @@ class Agent(StrEnum):
     FLUSHED = "flushed"
     RELEASING = "releasing"
     """Its session is detached; the last write and the release of the lease are asked for."""
+
+
+WRITTEN: Final = (Agent.LIVE, Agent.ENDING, Agent.CLOSED, Agent.FLUSHING, Agent.FLUSHED)
+"""While it may be written."""
 
 
 class Keeper(StrEnum):
@@ -130,12 +134,17 @@ class State(NamedTuple):
     @property
     def is_written(self) -> bool:
         """Whether a writer is in charge of the session."""
-        return self.keeper is Keeper.LOADED and self.agent in _WRITTEN
+        return self.keeper is Keeper.LOADED and self.agent in WRITTEN
 
     @property
     def is_writing(self) -> bool:
         """Whether that writer waits for a write."""
         return any(call.work is Work.WRITE and call.is_own for call in self.queue)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the writer does not know of every record that it is stored."""
+        return self.cursor < len(self.log) and bool(self.log)
 
     @property
     def batch(self) -> tuple[Record, ...]:
@@ -162,9 +171,6 @@ class State(NamedTuple):
         parts += [] if self.report is Report.CLEAN else [f"report {self.report}"]
         parts += ["application stops"] if self.is_stopping else []
         return "; ".join(parts)
-
-
-_WRITTEN: Final = (Agent.LIVE, Agent.ENDING, Agent.CLOSED, Agent.FLUSHING, Agent.FLUSHED)
 
 
 def is_open(records: tuple[Record, ...]) -> bool:

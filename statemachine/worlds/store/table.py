@@ -152,7 +152,7 @@ def not_stopping(state: State, _: int) -> bool:
 
 @_guard
 def something_unknown_to_the_writer(state: State, _: int) -> bool:
-    return state.cursor < len(state.log)
+    return state.is_behind
 
 
 def _accepted(state: State, at: int) -> bool:
@@ -190,7 +190,7 @@ TABLE: Final = (
     _row(DISK_OK, (_WRITE, refused_by_the_store), _WRITE_FAILED, "E-09 E-31 E-47"),
     _row(DISK_OK, (_WRITE,), (m.STORE, m.TAKE, m.BELIEVE, m.ACKNOWLEDGE, m.NEXT, m.WAKE), "E-04 E-12"),
     _row(DISK_OK, (_FINISH, refused_by_the_store), _LAST_FAILED, "E-31 E-49"),
-    _row(DISK_OK, (_FINISH,), (m.STORE, m.FREE, m.ACKNOWLEDGE, m.ANSWER_LAST, m.NEXT), "E-33 E-36 E-49"),
+    _row(DISK_OK, (_FINISH,), (m.STORE, m.FREE, m.ACKNOWLEDGE, m.REMEMBER, m.ANSWER_LAST, m.NEXT), "E-33 E-36 E-49"),
     _row(DISK_OK, (_LOAD, refused_by_the_store), _LOAD_FAILED, "E-22 E-47"),
     _row(DISK_OK, (_LOAD, for_nobody), (m.REPAIR, m.NEXT), "E-23 F-07"),
     _row(DISK_OK, (_LOAD,), (m.REPAIR, m.TAKE, m.RESUME, m.NEXT), "D-42 D-43 D-47 E-17"),
@@ -209,15 +209,17 @@ TABLE: Final = (
     _row(LAST_FLUSH, (_agent(Agent.CLOSED), no_flush_waits, _LOADED, something_unknown_to_the_writer), (m.agent_becomes(Agent.FLUSHING), m.ASK_FLUSH), "D-51 F-15"),
     _row(LAST_FLUSH, (_agent(Agent.CLOSED), no_flush_waits), (m.agent_becomes(Agent.FLUSHED),), "D-51"),
     _row(RELEASE, (_agent(Agent.FLUSHED), _LOADED), (m.agent_becomes(Agent.RELEASING), m.ASK_FINISH), "E-33 E-49"),
-    # Without a keeper a session ends as it has lived: in memory.
-    _row(RELEASE, (_agent(Agent.FLUSHED),), (m.UNKEPT,), "E-41"),
+    # Without a keeper a session ends as it has lived: in memory, which is told.
+    _row(RELEASE, (_agent(Agent.FLUSHED), something_unknown_to_the_writer), (m.UNKEPT,), "E-41 E-101"),
+    _row(RELEASE, (_agent(Agent.FLUSHED),), (m.AGENT_GONE,), "E-41 E-101"),
 
     _row(GRACE, (_agent(Agent.CLOSED, Agent.FLUSHING), a_flush_waits), (m.DROP_FLUSH, m.AGENT_FAILED), "B-119 F-34"),
     _row(GRACE, (_agent(Agent.RELEASING),), (m.AGENT_FAILED, m.AGENT_GONE), "E-49 F-34"),
     _row(GRACE, (_DRAINING,), (m.keeper_becomes(Keeper.UNLOADED),), "E-36"),
 
     _row(CREATE, (_agent(Agent.NONE), nothing_stored, disk_at_rest, not_stopping), (m.CREATE,), "E-02"),
-    _refused(RESUME, _agent(*(phase for phase in Agent if phase is not Agent.NONE)), "the session is live", "E-22"),
+    # One that is being released is not live any more; that a resume may then come is left out.
+    _refused(RESUME, _agent(*(phase for phase in Agent if phase not in (Agent.NONE, Agent.RELEASING))), "the session is live", "E-22"),
     _refused(RESUME, nothing_stored, "nothing is stored of it", "E-16"),
     _row(RESUME, (_agent(Agent.NONE), _LOADED, not_stopping, room_for_a_call), (m.ASK_LOAD,), "E-17 F-07"),
     _row(GIVE_UP, (_agent(Agent.LOADING),), (m.GIVE_UP,), "E-23 F-07"),
