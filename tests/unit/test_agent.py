@@ -204,7 +204,7 @@ def test_a_failed_flush_of_an_injection_is_announced_as_step_0() -> None:
         scene.settle()
 
 
-@pytest.mark.clause("A-21", "A-59")
+@pytest.mark.clause("A-21", "A-59", "B-36")
 @pytest.mark.seed("SEED-12", "SEED-13")
 @pytest.mark.parametrize(
     ("reason", "kept"), [(None, "cancelled"), ("", ""), ("user pressed stop", "user pressed stop")]
