@@ -30,7 +30,6 @@ from statemachine import Patience
 from statemachine.conformance.stage.stage import Stage
 from tests.unit.windows.scene import CALL, Scene
 
-
 SEAMS: tuple[Kind, ...] = (
     *(PROMPT_SUBMIT, SYSTEM_ASSEMBLE, STEP_PREPARE, MODEL_REQUEST, STEP_RESULT),
     *(TOOL_BEFORE, TOOL_AFTER, TURN_CONTINUE),
