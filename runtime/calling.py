@@ -148,7 +148,7 @@ async def _put_to(core: Core, use: ToolUse, question: Ask) -> ToolVerdict:
 def tool_body(core: Core) -> Outcome:
     """Run the tool and record its result, as the interceptors leave it.
 
-    Clauses: B-25 B-63 B-65 B-66 B-108 K-03 K-07 K-13
+    Clauses: B-25 B-63 B-65 B-66 B-123 K-03 K-07 K-13
     """
     use = core.turn.use
     assert use is not None

@@ -146,7 +146,7 @@ def record_result(
         result: what came of it.
         execution: how far a call came that was interrupted, None for one that was not.
 
-    Clauses: B-65 B-66 B-108
+    Clauses: B-65 B-66 B-123
     """
     data = {
         "turn": core.turn.number,
@@ -169,7 +169,7 @@ _INTERRUPTED: Final = ToolResult(
 def record_interruptions(core: "Core") -> None:
     """Answer every call of the step that has no result, saying how far it came.
 
-    Clauses: B-108
+    Clauses: B-123 B-124
     """
     for call_id in core.log.unanswered:
         execution = "unknown" if call_id in core.turn.entered else "not-started"

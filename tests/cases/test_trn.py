@@ -165,7 +165,7 @@ def case_021() -> Scenes:
 
 
 @pytest.mark.case("CASE-021")
-@pytest.mark.clause("B-25", "B-108", "D-23")
+@pytest.mark.clause("B-25", "B-123", "D-23")
 def test_the_request_after_an_interrupted_tool_is_paired(examine: Examine) -> None:
     """Every call has one result, before the new prompt."""
     examine(*case_021())
@@ -215,7 +215,7 @@ def case_023() -> Scenes:
 
 
 @pytest.mark.case("CASE-023")
-@pytest.mark.clause("B-24", "B-25", "B-108", "K-05")
+@pytest.mark.clause("B-24", "B-25", "B-123", "K-05")
 def test_an_interrupted_tool_is_not_said_never_to_have_run(examine: Examine) -> None:
     """Its effects are unknown, which is told from one that was not started, denied or failed."""
     examine(*case_023())

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,26 @@ from runtime.abort import (
     run_beside,
     run_cooperative,
 )
+from runtime.context.interceptors import Kind
+from runtime.seams import (
+    MODEL_REQUEST,
+    PROMPT_SUBMIT,
+    STEP_PREPARE,
+    STEP_RESULT,
+    SYSTEM_ASSEMBLE,
+    TOOL_AFTER,
+    TOOL_BEFORE,
+    TURN_CONTINUE,
+)
 from statemachine import Patience
 from statemachine.conformance.stage.stage import Stage
 from tests.unit.windows.scene import CALL, Scene
+
+SEAMS: tuple[Kind, ...] = (
+    *(PROMPT_SUBMIT, SYSTEM_ASSEMBLE, STEP_PREPARE, MODEL_REQUEST, STEP_RESULT),
+    *(TOOL_BEFORE, TOOL_AFTER, TURN_CONTINUE),
+)
+"""Every seam of a turn but the one that only a question opens."""
 
 
 @pytest.mark.clause("B-112", "B-115")
@@ -24,6 +42,30 @@ def test_a_signal_offers_no_way_to_fire_it() -> None:
     """Its public names are the closed list."""
     names = {each for each in dir(AbortSignal()) if not each.startswith("_")}
     assert names == {"is_aborted", "reason", "on_abort", "wait"}
+
+
+@pytest.mark.clause("B-112", "B-14")
+def test_whoever_runs_inside_a_turn_is_given_its_one_signal() -> None:
+    """The model, every interceptor and the tool; the next turn has another."""
+    given: list[object] = []
+
+    async def look(told: Any, proceed: Any = None) -> object:  # noqa: ANN401  # any seam
+        given.append(getattr(told, "use", told).signal)
+        return None if proceed is None else await proceed()
+
+    with Scene() as scene:
+        for seam in SEAMS:
+            scene.rt.context.on(seam, look)
+        scene.tool(lambda _, use: given.append(use.signal))
+        for _ in range(2):
+            scene.replies = [CALL]
+            scene.a.send("A")
+            scene.settle()
+    first, second = given[: len(given) // 2], given[len(given) // 2 :]
+    assert len(first) == len(second) == 14
+    assert set(map(id, first)) == set(map(id, scene.signals[:2])) == {id(first[0])}
+    assert set(map(id, second)) == set(map(id, scene.signals[2:])) == {id(second[0])}
+    assert first[0] is not second[0]
 
 
 @pytest.mark.clause("B-113", "B-114")

@@ -103,6 +103,21 @@ def test_what_is_recorded_or_discarded_is_what_was_accepted() -> None:
         assert (notice.source, notice.steering) == ({"kind": "y"}, False)
 
 
+@pytest.mark.clause("A-07")
+@pytest.mark.parametrize("verb", ["send", "steer", "inject"])
+def test_what_was_accepted_is_a_copy_at_every_level(verb: str) -> None:
+    """A change deep inside the caller's own objects reaches no record."""
+    with Scene() as scene:
+        block, source = {"type": "vendor/it", "parts": [{"n": 1}]}, {"kind": "x", "of": ["a"]}
+        getattr(scene.a, verb)([block], source=source)
+        for changed in (block["parts"], source["of"]):
+            changed[0] = "changed"  # type: ignore[index]  # a list
+        scene.settle()
+        data = scene.records()[1].data
+        assert data["content"] == [{"type": "vendor/it", "parts": [{"n": 1}]}]
+        assert data["source"] == {"kind": "x", "of": ["a"]}
+
+
 @pytest.mark.clause("A-55", "A-24")
 @pytest.mark.seed("SEED-02")
 def test_dropped_steering_is_named_as_steering() -> None:
@@ -189,7 +204,7 @@ def test_a_failed_flush_of_an_injection_is_announced_as_step_0() -> None:
         scene.settle()
 
 
-@pytest.mark.clause("A-21", "A-59")
+@pytest.mark.clause("A-21", "A-59", "B-36")
 @pytest.mark.seed("SEED-12", "SEED-13")
 @pytest.mark.parametrize(
     ("reason", "kept"), [(None, "cancelled"), ("", ""), ("user pressed stop", "user pressed stop")]

@@ -267,9 +267,11 @@ def test_the_view_of_the_log_is_live_and_costs_nothing() -> None:
 
 @pytest.mark.clause("D-25")
 def test_the_list_of_messages_is_the_callers() -> None:
-    """Emptying it changes nothing for anybody else."""
+    """Emptying it changes nothing for anybody else, and what is in it cannot be changed."""
     log = new_log()
     injection(log)
+    with pytest.raises(TypeError):
+        log.session.messages()[0].content[0]["text"] = "changed"
     log.session.messages().clear()
     assert len(log.session.messages()) == 1
 

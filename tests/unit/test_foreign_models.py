@@ -165,6 +165,7 @@ def test_every_kind_of_finish_has_its_ending(
     trace, error, steps = outcome(*reply, cooperative=cooperative)
     assert " ".join(trace) == f"running TS UM(A) SS {expected} FLUSH idle W"
     assert error.get("code") == code
+    assert ("code" in error) == (code is not None)
     assert steps == 1
 
 

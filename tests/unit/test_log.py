@@ -115,6 +115,17 @@ def test_a_record_holds_a_snapshot() -> None:
 
 
 @pytest.mark.clause("D-10")
+def test_a_record_of_a_plugin_holds_a_snapshot_too() -> None:
+    """Its fields are free, and copied like ours."""
+    log = new_log()
+    start_turn(log)
+    deep: dict[str, Any] = {"of": [1]}
+    record = log.append("vendor/note", {"deep": deep, "list": [deep]})
+    deep["of"].append(2)
+    assert record.data == {"deep": {"of": [1]}, "list": [{"of": [1]}]}
+
+
+@pytest.mark.clause("D-10")
 def test_a_record_cannot_be_changed() -> None:
     """Neither the record, nor its data, nor the view of the log."""
     log = new_log()

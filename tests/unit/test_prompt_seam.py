@@ -117,6 +117,28 @@ def test_a_turn_whose_prompts_are_all_blocked_is_rejected_with_the_last_reason()
         assert scene.requests == []
 
 
+@pytest.mark.clause("B-11", "B-41")
+@pytest.mark.parametrize(
+    ("stop", "rest"),
+    [
+        ("cancel", "cancelled UM(A) UM(B) UM(C) TE{aborted:r} FLUSH idle W"),
+        ("dispose", "disposed UM(A) UM(B) UM(C) TE{disposed} FLUSH W gone"),
+    ],
+)
+def test_prompts_behind_a_stop_are_recorded_unasked(stop: str, rest: str) -> None:
+    """The interceptor of the first one stops; all of the batch stands in the turn."""
+    with Scene() as scene:
+
+        def answer(_: object) -> Allow:
+            scene.stop(stop)
+            return Allow()
+
+        scene.intercept(PROMPT_SUBMIT, answer)
+        scene.ask("A", "B", "C")
+        scene.settle()
+        scene.expect(f"running TS prompt/submit? {rest}")
+
+
 @pytest.mark.clause("B-12")
 def test_a_rejection_wins_over_a_cancel() -> None:
     """The interceptor cancels and blocks."""

@@ -8,14 +8,18 @@ import pytest
 import runtime
 from runtime import (
     AGENT_CREATED,
+    AGENT_DISPOSED,
     AGENT_SESSION_START,
     AGENT_STATUS,
+    AGENTS,
     SESSION_CREATED,
     SESSION_EVENT,
+    AgentRegistry,
     Announcement,
     CallerError,
     DuplicateIdError,
     InvalidRecordError,
+    Plugin,
     Status,
 )
 from tests.unit.windows.scene import Scene
@@ -214,6 +218,32 @@ def test_a_listener_of_a_creation_cannot_take_its_names(
         assert made == [None, None]
         assert scene.rt.agents.list() == (handle.agent,)
         assert scene.rt.sessions.list() == (handle.agent.session,)
+
+
+@pytest.mark.clause("D-38")
+def test_a_creation_whose_owner_was_unloaded_meanwhile_leaves_nothing() -> None:
+    """No name stays taken, and nobody is told of the end of an agent that he never heard of."""
+    contexts: list[Any] = []
+    told: list[object] = []
+
+    def unload(_: object) -> None:
+        unloading.close()
+        owner.dispose()
+
+    with Scene(agents=()) as scene:
+        rt = scene.rt
+        owner = rt.context.plugin(Plugin(name="owner", apply=lambda it, _: contexts.append(it)))
+        scene.settle()
+        unloading = rt.on(SESSION_CREATED, unload)
+        heard: tuple[Announcement[Any], ...] = (AGENT_CREATED, AGENT_STATUS, AGENT_DISPOSED)
+        for announcement in heard:
+            rt.on(announcement, told.append)
+        with pytest.raises(CallerError, match="unloaded who would own the agent"):
+            AgentRegistry(rt.context.need(AGENTS), contexts[0]).create(agent_id="b")
+        assert (rt.agents.list(), rt.sessions.list()) == ((), ())
+        scene.settle()
+        assert told == []
+        assert rt.agents.create(agent_id="b").agent is rt.agents.get("b")
 
 
 @pytest.mark.clause("D-39", "F-15")

@@ -24,7 +24,7 @@ def stubborn(scene: Scene) -> Callable[..., object]:
     return body
 
 
-@pytest.mark.clause("B-108", "B-117", "B-119", "K-13")
+@pytest.mark.clause("B-123", "B-117", "B-119", "K-13")
 def test_a_body_that_ignores_the_stop_is_left_behind() -> None:
     """Its call is closed as `unknown`, those behind it as not started."""
     with Scene() as scene:
@@ -38,11 +38,13 @@ def test_a_body_that_ignores_the_stop_is_left_behind() -> None:
             "running TS UM(A) SS CH CH AM FLUSH TC body abort cancelled "
             "TR(unknown) TR(not-started) SE TE{aborted:r} FLUSH idle"
         )
+        for record in (each for each in scene.records() if each.type == "tool/result"):
+            assert (record.data["is_error"], record.data["error"]["code"]) == (True, "interrupted")
         (name,) = scene.rt.inspect().agents[0].stragglers
         assert name.startswith("the tool tool")
 
 
-@pytest.mark.clause("B-118", "B-108")
+@pytest.mark.clause("B-118", "B-123")
 def test_a_cooperative_body_is_cut_at_once() -> None:
     """Without a timer, and nothing is left behind."""
     with Scene() as scene:

@@ -210,7 +210,7 @@ def test_inside_the_context_that_was_held_back(name: str, trace: str) -> None:
 
 
 @pytest.mark.at("closing", "closing: agent/error")
-@pytest.mark.clause("B-49", "B-75", "B-78", "B-96", "B-98", "B-111", "A-16")
+@pytest.mark.clause("B-49", "B-75", "B-78", "B-96", "B-98", "B-111", "A-16", "A-74")
 @pytest.mark.parametrize(("name", "trace"), rows(CLOSING))
 def test_inside_the_report_of_a_failure(name: str, trace: str) -> None:
     """A reported failure keeps its ending whatever the listener does."""

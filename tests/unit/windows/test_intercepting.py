@@ -235,7 +235,7 @@ PLACES: Final = (
     # It was denied before the stop, and that is known.
     calling("after a denied call", denied, "TR(denied) SE", answer="TR(denied)"),
     running("tool body", in_body(cooperative=False), "TR(done) SE"),  # K-13
-    running("cooperative tool body", in_body(cooperative=True), "TR(unknown) SE"),  # B-108
+    running("cooperative tool body", in_body(cooperative=True), "TR(unknown) SE"),  # B-123
     running("after a tool", asked(seams.TOOL_AFTER, CALL), "TR(done) SE"),
     calling("tool result recorded", at("TR", CALL), "SE", f"{CALLED} body TR(done)", answer=""),
     Place(
@@ -291,7 +291,7 @@ PLACES: Final = (
     "continuation",
 )  # fmt: skip
 @pytest.mark.clause("B-11", "B-13", "B-14", "B-16", "B-22", "B-23", "B-24", "B-27", "B-41", "B-44")
-@pytest.mark.clause("B-45", "B-63", "B-69", "B-108", "B-123", "B-125", "A-10", "A-16", "K-13")
+@pytest.mark.clause("B-45", "B-63", "B-69", "B-123", "B-125", "A-10", "A-16", "K-13")
 @pytest.mark.parametrize(
     ("place", "name", "trace"),
     [

@@ -197,6 +197,7 @@ def test_a_turn_reports_one_failure_behind_its_step() -> None:
             "running TS UM(A) SS CH AM FLUSH TC TR(unknown-tool) SE SS SE ERR(2) TE{error} FLUSH "
             "idle W"
         )
+        assert scene.records()[-1].data["error"]["step"] == 2
 
 
 @pytest.mark.clause("B-97")
