@@ -107,7 +107,7 @@ from .persistence import PERSISTENCE, Persistence
 from .ports import Blocking
 from .registry import AgentRegistry
 from .scripted import ScriptedModel, ScriptError
-from .session.backend import Backend, StoredHeader, StoredSession
+from .session.backend import Backend, RemovingBackend, StoredHeader, StoredSession
 from .session.derive import Message
 from .session.jsonl import JsonLinesBackend
 from .session.log import Session, SessionHeader
@@ -208,6 +208,7 @@ __all__ = [
     "ReasoningDelta",
     "Record",
     "RecordAppended",
+    "RemovingBackend",
     "Reply",
     "Runtime",
     "ScriptError",

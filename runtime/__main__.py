@@ -41,14 +41,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    if chosen.command == "acp":
+        return run_acp(chosen)
     with _only_errors_logged():
         match chosen.command:
             case "sessions":
                 return _sessions(chosen)
             case "schema":
                 return _schema(chosen)
-            case "acp":
-                return run_acp(chosen)
             case _:
                 return _demo(chosen)
 

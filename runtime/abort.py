@@ -19,7 +19,7 @@ from attrs import define, field
 
 from statemachine import Patience
 
-from .containment import as_failure, contain, with_failures
+from .containment import as_failure, contain, leave_by_the_loop, with_failures
 from .errors import PluginError
 from .ports import yield_once
 
@@ -40,7 +40,10 @@ T = TypeVar("T")
 
 
 class CutError(Exception):
-    """A body was given up because a cancel or a dispose is in effect. Never leaves the driver."""
+    """A body was given up because a cancel or a dispose is in effect.
+
+    Never leaves the driver, except into an interceptor that proceeds although the turn is stopped.
+    """
 
 
 class StrangersCancellationError(Exception):
@@ -241,8 +244,9 @@ async def run_cooperative(body: Coroutine[Any, Any, T], authority: AbortAuthorit
 
     Raises:
         CutError: the body was cut.
+        PluginError: it ended the process, and the loop goes on all the same.
 
-    Clauses: B-17 B-118
+    Clauses: B-17 B-118 B-167
     """
     if authority.signal.is_aborted:
         body.close()
@@ -267,6 +271,11 @@ async def run_cooperative(body: Coroutine[Any, Any, T], authority: AbortAuthorit
         if task.uncancel() > before:
             raise
         raise CutError from None
+    except (KeyboardInterrupt, SystemExit) as error:
+        leave_by_the_loop(error)
+        # The loop ends in this pass, and whoever ends it cancels this task.
+        await yield_once()
+        raise as_failure(error) from error
     finally:
         authority.interrupt = None
         if is_asked and not is_delivered:

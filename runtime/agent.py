@@ -245,13 +245,13 @@ def offer(
 
     Clauses: A-07 A-08 A-63 A-81
     """
-    _check_usable(core, input.value)
-    accepted, origin = _accept(input.value, core, content, source)
-    limits = core.limits
+    verb, limits = input.value, core.limits
+    _check_usable(core, verb)
+    accepted, origin = _accept(verb, core, content, source)
     if len(core.queues) >= limits.inbox_messages_max:
         raise LimitError(
-            f"{input.value} refused: agent {core.id!r} is {core.shape.status} and "
+            f"{verb} refused: agent {core.id!r} is {core.shape.status} and "
             f"inbox_messages_max={limits.inbox_messages_max} messages wait; "
             "wait until some have run, or cancel"
         )
-    core.call(input, Offer(accepted, origin, input.value, watcher))
+    core.call(input, Offer(accepted, origin, verb, watcher))

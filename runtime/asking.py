@@ -18,8 +18,9 @@ from .core import Core
 from .errors import PluginError
 from .recording import record_of_plugin
 from .seams import Moment
+from .turn import Turn
 
-__all__ = ["ask", "ask_or", "beside", "is_stopped", "moment", "where"]
+__all__ = ["ask", "ask_or", "beside", "go_on", "is_stopped", "moment", "where"]
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -74,9 +75,22 @@ async def beside(core: Core, body: Body, what: str, grace: Grace | None = None) 
 
 async def _unless_stopped(core: Core, body: Body) -> None:
     # A stop may come when the task has been made and has not run.
-    if is_stopped(core):
-        raise CutError
+    go_on(core.turn)
     await body()
+
+
+def go_on(turn: Turn) -> None:
+    """Let somebody be asked, unless that turn is to stop.
+
+    Of the turn and not of the agent: whoever outlived a turn must not go on in the next one.
+
+    Raises:
+        CutError: it is.
+
+    Clauses: B-165
+    """
+    if turn.authority.signal.is_aborted:
+        raise CutError
 
 
 async def ask(
@@ -96,16 +110,18 @@ async def ask(
         *expected: the classes that an answer may have.
 
     Raises:
-        CutError: they did not answer within the grace.
+        CutError: the turn was stopped, and they did not answer within the grace or could not do so
+            without one that had not been asked.
         PluginError: the answer is of another class.
         Exception: what one of them raised.
 
-    Clauses: B-72 B-92 B-117
+    Clauses: B-72 B-92 B-117 B-165
     """
     answers: list[R] = []
 
     async def collect() -> None:
-        answers.append(await core.bus.waterfall(seam, argument, body))
+        check = partial(go_on, core.turn)
+        answers.append(await core.bus.waterfall(seam, argument, body, check))
 
     await beside(core, collect, f"the interceptors of {seam.name}")
     answer = answers[0]

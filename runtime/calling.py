@@ -7,6 +7,7 @@ about a call that has no result, because the turn was stopped first, is said whe
 """
 
 from collections.abc import Coroutine
+from functools import partial
 from inspect import isawaitable
 from typing import Any, TypeAlias
 
@@ -15,10 +16,10 @@ from attrs import evolve
 from statemachine import Input
 
 from .abort import CutError, own_cancellation_as_failure, run_cooperative
-from .asking import ask, beside, is_stopped
+from .asking import ask, beside, go_on, is_stopped
 from .containment import attempt, attempt_awaited
 from .core import Core
-from .recording import record_deferred, record_result
+from .recording import record_result
 from .seams import (
     TOOL_AFTER,
     TOOL_BEFORE,
@@ -34,6 +35,7 @@ from .seams import (
     ToolOutcome,
     ToolVerdict,
 )
+from .session.records import check_fits
 from .tools import (
     Tool,
     ToolErrorInfo,
@@ -132,7 +134,8 @@ async def _put_to(core: Core, use: ToolUse, question: Ask) -> ToolVerdict:
 
     async def collect() -> None:
         request = PermissionRequest(use=use, question=question.question)
-        answer: bool | None = await core.bus.serial(TOOL_PERMISSION, request)
+        check = partial(go_on, core.turn)
+        answer: bool | None = await core.bus.serial(TOOL_PERMISSION, request, check)
         answers.append(answer)
 
     await beside(core, collect, f"the interceptors of {TOOL_PERMISSION.name}")
@@ -210,11 +213,20 @@ async def _judge(core: Core, use: ToolUse, result: ToolResult) -> Input:
     if error is not None:
         return _record(core, use, failed_result(error))
     judgement = judgements[0]
+    error = attempt(_check_fits, core, judgement.context)
+    if error is not None:
+        return _record(core, use, failed_result(error))
     if isinstance(judgement, Reject):
         result = _refused(judgement.feedback, "Rejected", "rejected")
     elif judgement.content is not None:
         result = evolve(result, content=judgement.content)
     return _record(core, use, result, judgement.context)
+
+
+def _check_fits(core: Core, context: tuple[Attachment, ...]) -> None:
+    # It is recorded when the step closes, where nothing may be refused any more.
+    for each in context:
+        check_fits("attached context", core.limits, each.content, each.source)
 
 
 def _record(
@@ -226,11 +238,7 @@ def _record(
         record_result(core, use.call_id, failed_result(error))
     turn.deferred += [Context(each.content, each.source, is_attached=True) for each in context]
     core.outbox.deliver()
-    if turn.calls:
-        return Input.ANSWERED
-    record_deferred(core)
-    core.outbox.deliver()
-    return Input.DONE
+    return Input.ANSWERED if turn.calls else Input.DONE
 
 
 def _refused(text: str, name: str, code: str) -> ToolResult:

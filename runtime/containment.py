@@ -2,12 +2,16 @@
 
 An observer (a listener, a callback of an abort signal, a subscriber of a log) is told what happened
 and has no say in it. Whatever it raises is logged once, with the name of its plugin, and is over.
-A keyboard interrupt and the exit of the interpreter belong to somebody else and pass; anything else
-that is no `Exception`, such as the group that a task group raises, is made one. An observer is
+What is no `Exception`, such as the group that a task group raises, is made one. An observer is
 called, not awaited, so it cannot be cancelled: a `CancelledError` from it comes out of something it
 looked at, and is its own failure.
+
+A keyboard interrupt and the exit of the interpreter end the process, but not in the middle of a
+turn that has still to be closed: they go on from the loop, where asyncio lets them out of any other
+task. Whoever runs the loop then cancels what is left, and that closes the turns.
 """
 
+import asyncio
 import logging
 import traceback
 from asyncio import CancelledError
@@ -21,6 +25,7 @@ __all__ = [
     "attempt",
     "attempt_awaited",
     "contain",
+    "leave_by_the_loop",
     "log_defect",
     "log_failure",
     "log_line",
@@ -49,7 +54,9 @@ def contain(call: Callable[..., object], *args: object, what: str, who: str) -> 
         who: The plugin it belongs to, for the logged line.
 
     Returns:
-        The failure, already logged, or None.
+        The failure, already logged or on its way, or None.
+
+    Clauses: B-167
     """
     try:
         call(*args)
@@ -58,7 +65,10 @@ def contain(call: Callable[..., object], *args: object, what: str, who: str) -> 
             "an observer raised CancelledError although nothing awaits it"
         )
         failure.__cause__ = error
-    except _PASSING:
+    except (KeyboardInterrupt, SystemExit) as error:
+        leave_by_the_loop(error)
+        return as_failure(error)
+    except GeneratorExit:
         raise
     except BaseException as error:
         failure = as_failure(error)
@@ -100,6 +110,25 @@ async def with_failures(body: Awaitable[T]) -> T:
         raise
     except BaseException as error:
         raise as_failure(error) from error
+
+
+def leave_by_the_loop(error: KeyboardInterrupt | SystemExit) -> None:
+    """Let the end of the process go on from the loop as soon as what is being done is done.
+
+    Raises:
+        BaseException: the error itself, if no loop runs.
+
+    Clauses: B-167
+    """
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        raise error from None
+    loop.call_soon(_raise, error)
+
+
+def _raise(error: BaseException) -> None:
+    raise error
 
 
 def as_failure(error: BaseException) -> Exception:

@@ -158,12 +158,13 @@ class Core:
             return decision
         # A call made from an abort callback takes effect at once, but what it announces waits until
         # every callback has run and this decision has placed all of its own.
-        self.outbox.holds += 1
+        outbox = self.outbox
+        outbox.holds += 1
         try:
             for command in decision.commands:
                 OBEY[command](self, argument)
         finally:
-            self.outbox.holds -= 1
+            outbox.holds -= 1
         return decision
 
     def call(self, input: Input, argument: object = None) -> None:

@@ -12,6 +12,7 @@ import asyncio
 from statemachine import REST_WINDOWS, Input
 
 from .abort import Cancellations, CutError, StrangersCancellationError, reraise
+from .containment import as_failure, leave_by_the_loop
 from .core import Core
 from .visits import VISITS
 
@@ -52,6 +53,10 @@ async def _run_turns(core: Core, cancellations: Cancellations) -> None:
             # The visit was unwound. With the dispose in effect, visiting again only closes up.
             core.dispose()
             continue
+        except (KeyboardInterrupt, SystemExit) as error:
+            leave_by_the_loop(error)
+            core.turn.failure = as_failure(error)
+            outcome = Input.FAILED
         except Exception as error:  # the step boundary
             core.turn.failure = error
             outcome = Input.FAILED

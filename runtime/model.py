@@ -218,7 +218,7 @@ class Reply:
     def without_calls(self) -> "Reply":
         """Return the reply without any call, for an answer that was cut off (B-73)."""
         kept = [block for block in self.content if block["type"] != "tool-call"]
-        return evolve(self, content=freeze_json(kept, what="content", limits=ANY_SIZE))
+        return evolve(self, content=kept)
 
 
 def chunk_to_json(chunk: Chunk) -> dict[str, Any]:
@@ -313,7 +313,7 @@ def assemble(chunks: Iterable[Chunk]) -> Reply:
             case _:
                 assert_never(chunk)
     reply = Reply(
-        content=freeze_json(blocks, what="content", limits=ANY_SIZE),
+        content=blocks,
         usage=None if usage is None else freeze_json(usage, what="usage", limits=ANY_SIZE),
         finish=finish,
     )

@@ -210,6 +210,10 @@ def _reason_of(turn: Turn, ending: Ending) -> str | None:
     return turn.blocked_reason if ending is Ending.REJECTED else None
 
 
+def _drop_attached(core: "Core", _: object) -> None:
+    core.turn.deferred = [each for each in core.turn.deferred if not each.is_attached]
+
+
 def _close_calls(core: "Core", _: object) -> None:
     record_interruptions(core)
     core.turn.calls = []
@@ -314,6 +318,7 @@ OBEY: dict[Command, Callable[["Core", Any], None]] = {
     Command.JOIN: _join,
     Command.ONE_SHOT: _one_shot,
     Command.RECORD: _record,
+    Command.DROP_ATTACHED: _drop_attached,
     Command.CLOSE_CALLS: _close_calls,
     Command.ANNOUNCE: _announce,
     Command.REPORT: _report,

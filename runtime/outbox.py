@@ -38,7 +38,7 @@ class Outbox:
 
     def deliver(self) -> None:
         """Deliver until nothing is left, unless somebody up the stack already does."""
-        if self._is_delivering or self.holds or not self._notices:
+        if not self._notices or self.holds or self._is_delivering:
             return
         self._is_delivering = True
         done = 0

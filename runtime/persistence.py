@@ -18,12 +18,12 @@ from .announcements import (
     RecordAppended,
     SessionNotice,
 )
-from .containment import log_failure
+from .containment import log_failure, log_line
 from .context import Context, Plugin, Token
 from .errors import CallerError, DuplicateIdError, StorageError
 from .ports import Blocking
-from .session.backend import Backend, StoredHeader, StoredSession
-from .session.journal import Build, Journal
+from .session.backend import Backend, RemovingBackend, StoredHeader, StoredSession
+from .session.journal import Build, Journal, remove_stored
 from .session.log import Session, SessionLog
 from .teardown import LinkFailure, TeardownReport, wait_bounded
 from .writer import Loading, Sequencer, Writer, failure_of
@@ -53,6 +53,8 @@ class Persistence:
     _left: dict[Session, Writer] = field(init=False, factory=dict)
     """The writers of live sessions that were kept until the plugin was unloaded."""
     _loadings: list[Loading] = field(init=False, factory=list)
+    _releases: "dict[asyncio.Task[int], tuple[Session, Writer]]" = field(init=False, factory=dict)
+    """What is still to be written of sessions that nobody keeps any more."""
     _found: Container[str] = field(init=False, default=())
     """The ids that were stored when the place was opened."""
     _changed: dict[str, bool] = field(init=False, factory=dict)
@@ -100,6 +102,30 @@ class Persistence:
             StorageError: it could not be read.
         """
         return await self._sequencer.do("list of sessions", self.backend.headers)
+
+    @property
+    def can_remove(self) -> bool:
+        """Whether sessions can be removed from the place."""
+        return isinstance(self.backend, RemovingBackend)
+
+    async def remove(self, session_id: str) -> None:
+        """Remove a stored session for good; nothing happens if there is none.
+
+        Raises:
+            CallerError: it lives here, somebody else writes it, or nothing can be removed there.
+            StorageError: it could not be removed.
+
+        Clauses: E-90
+        """
+        backend = self.backend
+        if not isinstance(backend, RemovingBackend):
+            raise CallerError(f"removal refused: {backend.name} cannot remove a session")
+        if any(session.id == session_id for session in self._writers):
+            why = f"removal of session {session_id!r} refused: an agent lives on it; dispose it"
+            raise CallerError(why)
+        name = f"removal of session {session_id}"
+        await self._sequencer.do(name, partial(remove_stored, backend, session_id))
+        self._changed[session_id] = False
 
     def check_new(self, session_id: str) -> None:
         """Refuse an id for a new session if it is known to be stored.
@@ -186,10 +212,12 @@ class Persistence:
 
     def _finish(self, session: Session, writer: Writer) -> "asyncio.Task[int]":
         def note(task: "asyncio.Task[int]") -> None:
+            del self._releases[task]
             if failure_of(task) is None and task.result():
                 self._changed[session.id] = True
 
         task = writer.finish()
+        self._releases[task] = session, writer
         task.add_done_callback(note)
         return task
 
@@ -229,10 +257,18 @@ class Persistence:
         self._writers.clear()
         # Behind the last thing that was asked for, everything has been done.
         await wait_bounded(self._sequencer.last, self._grace_s)
+        for session, writer in self._releases.values():
+            self._say_what_is_missing(session, writer)
         return TeardownReport(
             failed=tuple(_failures(endings)),
-            stragglers=tuple(task.get_name() for task in endings if not task.done()),
+            stragglers=tuple(task.get_name() for task in self._releases),
         )
+
+    def _say_what_is_missing(self, session: Session, writer: Writer) -> None:
+        if writer.unstored:
+            late = f"{self.backend.name} did not answer within {self._grace_s:g} s"
+            records = "1 record" if writer.unstored == 1 else f"{writer.unstored} records"
+            log_line(f"session {session.id!r}: {records} may not be stored, because {late}")
 
     async def close(self) -> TeardownReport:
         """Close the place, within the grace: what is late there keeps it busy.

@@ -12,11 +12,11 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, Protocol, TypeVar
 
+from .calls import Calls
 from .processes import Process, ProcessEvents, ProcessSpec, Stream
 
 __all__ = [
@@ -90,21 +90,26 @@ class SystemIdentifiers:
 
 
 class SystemBlocking:
-    """One thread, made when it is first needed."""
+    """One thread, started when it is first needed.
 
-    __slots__ = ("_worker",)
+    The end of the program does not wait for it: a disk that never answers would hold that for ever.
+    """
 
     def __init__(self) -> None:
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="quiesce blocking")
+        self._calls = Calls()
+        self._thread = threading.Thread(target=self._calls.do_all, daemon=True)
 
     async def run(self, call: Callable[[], T]) -> T:
         """Call in the thread, after every call that was made before."""
+        outcome = self._calls.put(call)
+        if self._thread.ident is None:
+            self._thread.start()
         # Shielded: a call that waits for its turn would be struck off when its waiter is cancelled.
-        return await asyncio.shield(asyncio.get_running_loop().run_in_executor(self._worker, call))
+        return await asyncio.shield(asyncio.wrap_future(outcome))
 
     def close(self) -> None:
         """Accept no more calls; those that were made are still done."""
-        self._worker.shutdown(wait=False)
+        self._calls.close()
 
 
 def thread_id() -> int:

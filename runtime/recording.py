@@ -105,7 +105,7 @@ _CONTINUATION: Final = freeze_json({"kind": "continuation"}, what="source")
 def record_reason_to_go_on(core: "Core") -> None:
     """Record what the vote for this step tells the model, if it said anything.
 
-    Clauses: B-70 B-107
+    Clauses: B-70 B-107 B-151
     """
     reason, core.turn.reason_to_go_on = core.turn.reason_to_go_on, None
     if reason is not None:
@@ -125,13 +125,11 @@ def record_context(core: "Core", context: Context) -> None:
 def record_deferred(core: "Core") -> None:
     """Record the context that waited for the last result.
 
-    What interceptors attached is for a turn that goes on; what was injected is never lost.
+    Clauses: A-16 B-67 B-142
     """
     deferred, core.turn.deferred = core.turn.deferred, []
-    is_stopped = core.turn.authority.signal.is_aborted
     for context in deferred:
-        if not (context.is_attached and is_stopped):
-            record_context(core, context)
+        record_context(core, context)
 
 
 # -- Calls -----------------------------------------------------------------------------------------

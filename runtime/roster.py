@@ -148,7 +148,7 @@ class Roster:
         # Owned before anybody is told: a listener may already unload one of the owners.
         owners += [self._own(context, handle, core) for context in self._owners(caller)]
         self.sessions.announce(log)
-        if not all(context.is_open for context in self._owners(caller)):
+        if not self._has_open_owners(caller):
             # Nobody has been told of an agent yet, so nobody is told of its end.
             _forget(owners)
             detach()
@@ -161,8 +161,10 @@ class Roster:
         self.handles[agent_id], self.cores[agent_id] = handle, core
         bus = self.around.bus
         bus.emit(AGENT_CREATED, AgentNotice(agent=agent))
-        source = "resume" if verb == "resume" else "startup"
-        bus.emit(AGENT_SESSION_START, SessionStarted(agent=agent, source=source))
+        # A listener may have ended it again, with the runtime or with one of its owners.
+        if self._has_open_owners(caller):
+            source = "resume" if verb == "resume" else "startup"
+            bus.emit(AGENT_SESSION_START, SessionStarted(agent=agent, source=source))
         return handle
 
     def _release(self, session: Session) -> "asyncio.Task[int] | None":
@@ -173,6 +175,9 @@ class Roster:
     def _owners(self, caller: Context) -> tuple[Context, ...]:
         is_one = caller.fiber is self.provider.fiber
         return (self.provider,) if is_one else (caller, self.provider)
+
+    def _has_open_owners(self, caller: Context) -> bool:
+        return all(context.is_open for context in self._owners(caller))
 
     def _own(self, context: Context, handle: AgentHandle, core: Core) -> Effect:
         return context.own(handle, name=f"agent {core.id}", own_tasks=lambda: core.own_tasks)

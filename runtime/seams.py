@@ -3,9 +3,10 @@
 Whoever listens here is an interceptor, a part of the turn. It is asked in the order of
 registration, the first outermost; it may look at what lies further in (`await proceed()`), change
 it, or answer by itself. What it raises ends the turn as `error`; around a tool it becomes the
-result of that call. Once the turn is to stop no seam is opened any more, and the interceptors of
-the one that is open have the rest of the turn's grace. So where somebody listens to `tool/after`,
-what a body brings behind a stop is not recorded: nobody has judged it.
+result of that call. Once the turn is to stop nobody is asked any more: no seam is opened, those
+that were asked already have the rest of the turn's grace, and `proceed()` raises where another one
+would be next. So where somebody listens to `tool/after`, what a body brings behind a stop is not
+recorded: nobody has judged it.
 
     prompt/submit     Allow | Block             each prompt of the batch, before it is recorded
     system/assemble   str                       once a step, the system prompt

@@ -1,6 +1,7 @@
 """The answer of a model: asked once, recorded piece by piece, given up when the turn is to stop."""
 
 from functools import partial
+from typing import Final
 
 from statemachine import Input
 
@@ -9,8 +10,12 @@ from .asking import beside, is_stopped
 from .core import Core
 from .errors import ModelError
 from .model import Finish, FinishKind, assemble, chunk_to_json, is_cooperative
+from .ports import yield_once
 
-__all__ = ["answer"]
+__all__ = ["CHUNKS_AT_ONCE", "answer"]
+
+CHUNKS_AT_ONCE: Final = 64
+"""After so many chunks everybody else has a turn on the loop, also if the stream never waits."""
 
 
 async def answer(core: Core) -> Input:
@@ -20,7 +25,7 @@ async def answer(core: Core) -> Input:
         CutError: the turn is to stop.
         ModelError: the model failed, or aborted although nobody had asked it to.
 
-    Clauses: B-17 B-18 B-19 B-20 B-21 B-59
+    Clauses: B-17 B-18 B-19 B-20 B-21 B-59 B-190
     """
     turn = core.turn
     if is_cooperative(turn.model):
@@ -54,6 +59,8 @@ async def _consume(core: Core) -> None:
             data = {"turn": turn.number, "step": turn.step, "chunk": chunk_to_json(chunk)}
             turn.chunk_seqs.append(core.log.append("assistant/chunk", data).seq)
             core.outbox.deliver()
+            if not len(turn.chunks) % CHUNKS_AT_ONCE:
+                await yield_once()
     finally:
         # An iterator need not be a generator; one that is has clean-up to do.
         close = getattr(answer, "aclose", None)

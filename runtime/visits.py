@@ -13,7 +13,7 @@ from typing import Any, Final
 from statemachine import Input, Window
 
 from .abort import CutError, Grace
-from .asking import ask, ask_or, beside, is_stopped, moment, where
+from .asking import ask, ask_or, beside, go_on, is_stopped, moment, where
 from .calling import tool_body, tool_call
 from .containment import attempt, render_error
 from .core import Core
@@ -169,7 +169,7 @@ def pre_step(core: Core) -> Outcome:
 
 
 async def _prepare(core: Core) -> Input:
-    asked = partial(core.bus.serial, STEP_PREPARE, moment(core))
+    asked = partial(core.bus.serial, STEP_PREPARE, moment(core), partial(go_on, core.turn))
     await beside(core, asked, f"the interceptors of {STEP_PREPARE.name}")
     return Input.DONE
 
@@ -291,7 +291,7 @@ async def _vote(core: Core) -> Input:
 def flush(core: Core) -> Outcome:
     """Wait until the closed turn is durable, or has failed to become so.
 
-    Clauses: B-85 B-86 B-121 B-122
+    Clauses: B-85 B-86 B-121 B-122 B-150
     """
     core.turns_in_task += 1
     if core.owes_flush():

@@ -156,6 +156,11 @@ class Writer:
         self._last: asyncio.Task[int] | None = None
         self._has_failed = False
 
+    @property
+    def unstored(self) -> int:
+        """How many of the session's records are not known to be stored."""
+        return len(self._session.events) - (self._stored or 0)
+
     def wake(self) -> None:
         """Write what is missing, unless a write is under way or the last one failed.
 

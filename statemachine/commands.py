@@ -85,6 +85,8 @@ class Command(StrEnum):
 
     RECORD = "record"
     """Commit the boundary record of the window that is entered."""
+    DROP_ATTACHED = "drop-attached"
+    """Forget the context that interceptors attached to results; what was injected stays."""
     CLOSE_CALLS = "close-calls"
     """Give every unanswered call an `interrupted` result, then record deferred context."""
 

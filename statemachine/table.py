@@ -4,7 +4,8 @@
 of that. In this order, because the first row that holds fires:
 
 1. the turn has to stop: every outcome leads down, `CUT` too where foreign code is awaited and the
-   visit need not be whole, and a failure is only logged;
+   visit need not be whole, a failure is only logged, and what interceptors attached to the results
+   of the step goes with it;
 2. the visit failed: the step is closed and the failure is told behind it, or told at once where no
    step is open;
 3. the step ends while steering waits: it is recorded inside the step, which then wants another;
@@ -48,7 +49,7 @@ def _expand_window(window: Window) -> list[Row]:
         outcomes = list(record.leads)
         if record.patience is not None and not record.is_whole:
             outcomes.append(Input.CUT)
-        rows += [_arrow(outcome, window, stopped, record.falls_to) for outcome in outcomes]
+        rows += [_stop_arrow(outcome, window, record.falls_to) for outcome in outcomes]
         rows += _failures(window, record.falls_to)
     for outcome, target in record.leads.items():
         if target is Window.STEP_END:
@@ -58,12 +59,18 @@ def _expand_window(window: Window) -> list[Row]:
 
 
 def _failures(window: Window, fall: Window) -> list[Row]:
-    log, report = (Command.LOG,), (Command.REPORT,)
-    after_stop = _arrow(Input.FAILED, window, stopped, fall, log)
+    report = (Command.REPORT,)
+    after_stop = _stop_arrow(Input.FAILED, window, fall, Command.LOG)
     if fall is Window.STEP_END:
         # Told when the step is closed: `step/end`, then `agent/error`, then `turn/end` (B-75).
         return [after_stop, _arrow(Input.FAILED, window, always, fall, failed=True)]
     return [after_stop, _arrow(Input.FAILED, window, always, fall, report, ending=Ending.ERROR)]
+
+
+def _stop_arrow(on: Input, where: Window, fall: Window, *commands: Command) -> Row:
+    # Context for a turn that goes on is none for one that ends; only a step has any (B-142).
+    drop = (Command.DROP_ATTACHED,) if fall is Window.STEP_END else ()
+    return _arrow(on, where, stopped, fall, commands + drop)
 
 
 def _arrow(
@@ -80,7 +87,9 @@ def _arrow(
 
 
 def _steering_arrow(on: Input, where: Window) -> Row:
-    commands = (Command.TAKE, *ENTERING[Window.STEP_END][1])
+    # Behind the context that waited for the last result, and still inside the step (B-56).
+    close, record = ENTERING[Window.STEP_END][1]
+    commands = (close, Command.TAKE, record)
     effects = (("wants_step", True),)
     clauses = ("A-10", "B-56")
     return Row(on, (where,), has_steering, Window.STEP_END, (take,), commands, effects, clauses)

@@ -210,11 +210,11 @@ WINDOWS: dict[Window, WindowRecord] = {
             patience=Patience.GRACE,
             leads={_I.ANSWERED: _W.TOOL_CALL, _I.DONE: _W.STEP_END},
             falls_to=_W.STEP_END,
-            points=("after a tool", "tool result recorded", "deferred context"),
+            points=("after a tool", "tool result recorded"),
         ),
         _window(
             _W.STEP_END,
-            "Unanswered calls are closed, `step/end` is committed and delivered.",
+            "Calls are closed, deferred context and `step/end` are committed and delivered.",
             "B-26", "B-45",
             record="step/end",
             points=("deferred context", "steering recorded"),

@@ -9,27 +9,28 @@ from acp import PROTOCOL_VERSION, RequestError
 
 from runtime.errors import AgentDisposedError, CallerError, LifecycleError, UnknownIdError
 from runtime.session.log import SessionHeader
+from runtime.session.segments import shown
 
 from .frames import Frame
 
-__all__ = ["check_place", "closed", "initialized", "not_found", "page", "refusal"]
+__all__ = ["check_place", "closed", "in_use", "initialized", "not_found", "page", "refusal"]
 
 _NOT_FOUND: Final = -32002
 _PAGE: Final = 100
 
 
-def initialized(*, can_load: bool) -> Frame:
+def initialized(*, can_load: bool, can_delete: bool) -> Frame:
     """Return what this agent can do; nothing is named that does not work.
 
     Clauses: J-01
     """
-    sessions: Frame = {"close": {}, "list": {}}
+    offered = {"close": True, "list": True, "resume": can_load, "delete": can_delete}
     return {
         "protocolVersion": PROTOCOL_VERSION,
         "agentCapabilities": {
             "loadSession": can_load,
-            "promptCapabilities": {"image": False, "audio": False, "embeddedContext": False},
-            "sessionCapabilities": sessions | ({"resume": {}} if can_load else {}),
+            "promptCapabilities": {"image": False, "audio": False, "embeddedContext": True},
+            "sessionCapabilities": {name: {} for name, is_so in offered.items() if is_so},
         },
         "agentInfo": {"name": "quiesce", "title": "quiesce", "version": _version()},
         "authMethods": [],
@@ -45,7 +46,7 @@ def check_place(cwd: str, additional_directories: Sequence[str] | None) -> None:
     Clauses: J-03
     """
     if not PurePath(cwd).is_absolute():
-        raise RequestError.invalid_params({"details": f"cwd {cwd!r} is not an absolute path"})
+        raise RequestError.invalid_params({"details": f"cwd {shown(cwd)} is not an absolute path"})
     if additional_directories:
         why = "additionalDirectories are not supported; leave them out"
         raise RequestError.invalid_params({"details": why})
@@ -64,9 +65,9 @@ def page(headers: Sequence[SessionHeader], cwd: str | None, cursor: str | None) 
         raise RequestError.invalid_params({"details": "the cursor is none of this list"})
     rest = headers[ids.index(cursor) + 1 :] if cursor is not None else headers
     found = [each for each in rest if each.cwd is not None and cwd in {None, each.cwd}]
-    shown = found[:_PAGE]
-    answer: Frame = {"sessions": [{"sessionId": each.id, "cwd": each.cwd} for each in shown]}
-    return answer | ({"nextCursor": shown[-1].id} if len(found) > _PAGE else {})
+    first = found[:_PAGE]
+    answer: Frame = {"sessions": [{"sessionId": each.id, "cwd": each.cwd} for each in first]}
+    return answer | ({"nextCursor": first[-1].id} if len(found) > _PAGE else {})
 
 
 def closed() -> RequestError:
@@ -76,8 +77,15 @@ def closed() -> RequestError:
 
 def not_found(session_id: str) -> RequestError:
     """Return the refusal of a session that is not there."""
-    why = f"session {session_id!r} is not open here; create or load it first"
+    why = f"session {shown(session_id)} is not open here; create or load it first"
     return RequestError(_NOT_FOUND, "Resource not found", {"details": why})
+
+
+def in_use(session_id: str) -> RequestError:
+    """Return the refusal of a session that somebody works on."""
+    state = "is open, or is being opened, closed or deleted"
+    why = f"session {shown(session_id)} {state}; close it first"
+    return RequestError.invalid_params({"details": why})
 
 
 def refusal(error: LifecycleError) -> RequestError:

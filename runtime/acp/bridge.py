@@ -11,7 +11,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from acp import Client, RequestError
+from acp import Client
+from acp.schema import DeleteSessionRequest
 from attrs import define, field
 
 from runtime.announcements import (
@@ -26,7 +27,6 @@ from runtime.announcements import (
 )
 from runtime.application import AGENTS, AppContext
 from runtime.containment import attempt_awaited, log_failure, log_line
-from runtime.context import Plugin
 from runtime.errors import CallerError, LifecycleError
 from runtime.handle import AgentHandle
 from runtime.limits import Limits
@@ -37,14 +37,14 @@ from runtime.session.store import Sessions
 from runtime.teardown import Link, Teardown, wait_bounded
 from runtime.tools import TOOLS
 
-from .answers import check_place, closed, initialized, not_found, page, refusal
-from .frames import Frame
-from .loading import open_stored
+from .answers import check_place, closed, in_use, initialized, not_found, page, refusal
+from .frames import UNROUTED, Frame
+from .loading import delete_stored, open_stored
 from .permission import ask_client
 from .prompts import prompt_text, stop_reason
 from .sessions import OpenSession
 
-__all__ = ["Bridge", "bridge_plugin"]
+__all__ = ["Bridge"]
 
 
 @define(eq=False)
@@ -63,6 +63,8 @@ class Bridge:
     _open: dict[str, OpenSession] = field(init=False, factory=dict)
     _ending: "dict[str, asyncio.Task[None]]" = field(init=False, factory=dict)
     """Sessions that were closed and are not gone yet."""
+    _deleting: list[str] = field(init=False, factory=list)
+    """Sessions that are being deleted, once for each who asked."""
     _loading: "dict[str, asyncio.Task[AgentHandle]]" = field(init=False, factory=dict)
     _shown: dict[Session, OpenSession] = field(init=False, factory=dict)
     """Whatever is open or ending, for what happens to it."""
@@ -82,7 +84,9 @@ class Bridge:
 
         Clauses: J-01
         """
-        return initialized(can_load=self._context.get(PERSISTENCE) is not None)
+        persistence = self._context.get(PERSISTENCE)
+        can_delete = persistence is not None and persistence.can_remove
+        return initialized(can_load=persistence is not None, can_delete=can_delete)
 
     async def authenticate(self, **_: object) -> None:
         """Nobody has to.
@@ -164,6 +168,29 @@ class Bridge:
         ending = self._end(self._need(session_id))
         with self._handling():
             await asyncio.wait((ending,))
+        return {}
+
+    async def ext_method(self, name: str, params: Frame) -> Frame:
+        """Close and delete a session: what the SDK does not route comes as an extension.
+
+        Clauses: J-71
+        """
+        assert f"_{name}" == UNROUTED["session/delete"], name
+        self._check_open()
+        session_id = DeleteSessionRequest.model_validate(params).session_id
+        if session_id in self._open:
+            self._end(self._open[session_id])
+        ending = self._ending.get(session_id)
+        if ending is None:
+            self._check_at_rest(session_id)
+        self._deleting.append(session_id)
+        try:
+            with self._handling():
+                await delete_stored(self._context, session_id, ending)
+        except LifecycleError as error:
+            raise refusal(error) from error
+        finally:
+            self._deleting.remove(session_id)
         return {}
 
     async def prompt(self, prompt: list[Any], session_id: str, **_: object) -> Frame:
@@ -323,6 +350,9 @@ class Bridge:
         if self._teardown is not None:
             handle.dispose()
             raise closed()
+        if self._context.agents.get(handle.agent.id) is not handle.agent:
+            # Somebody has ended it meanwhile, and whoever ends is not told of again.
+            raise not_found(handle.agent.session.id)
         return handle
 
     def _enter(self, handle: AgentHandle) -> OpenSession:
@@ -335,10 +365,13 @@ class Bridge:
             raise closed()
 
     def _check_free(self, session_id: str) -> None:
-        live = self._sessions.get(session_id) is not None
-        if live or session_id in self._loading or session_id in self._ending:
-            why = f"session {session_id!r} is open, being opened or being closed; close it first"
-            raise RequestError.invalid_params({"details": why})
+        self._check_at_rest(session_id)
+        if session_id in self._ending or session_id in self._deleting:
+            raise in_use(session_id)
+
+    def _check_at_rest(self, session_id: str) -> None:
+        if self._sessions.get(session_id) is not None or session_id in self._loading:
+            raise in_use(session_id)
 
     def _need(self, session_id: str) -> OpenSession:
         session = self._open.get(session_id)
@@ -363,16 +396,3 @@ class Bridge:
             self._has_said_servers = True
             log_line(why)
         return {"_meta": {"quiesce": {"mcpServers": why}}}
-
-
-def bridge_plugin(bridge: Bridge) -> Plugin[None]:
-    """Return the plugin that a bridge's agents belong to; unloaded, it takes them along.
-
-    Clauses: J-41
-    """
-
-    def apply(context: AppContext, _: None) -> Callable[[], Teardown]:
-        bridge.attach(context)
-        return bridge.aclose
-
-    return Plugin(name="acp", apply=apply, inject=(AGENTS, TOOLS))

@@ -2,15 +2,17 @@
 
 import argparse
 import asyncio
+import gc
 import logging
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
 
 from runtime.assembly import Runtime, open_runtime
 from runtime.bash import bash_plugin, bash_tools_plugin
 from runtime.context import Proceed
-from runtime.errors import LifecycleError
+from runtime.errors import LifecycleError, StorageError
 from runtime.limits import DEFAULT_LIMITS
 from runtime.model import EchoModel, Model
 from runtime.ports import has_process_groups
@@ -23,6 +25,7 @@ from .stdio import StandardWire, take_standard_streams
 __all__ = ["describe_acp", "main", "run_acp"]
 
 _BAD = 2
+_OPEN_WITHIN_S = 30.0
 _SCRIPTED = "scripted:"
 _WITHOUT_SDK = "the protocol's SDK is not installed; pip install 'quiesce[acp]'"
 
@@ -94,23 +97,47 @@ def _model(text: str) -> Model:
 async def _serve(chosen: argparse.Namespace, model: Model) -> None:
     source, sink = take_standard_streams()
     wire = StandardWire(source, sink, DEFAULT_LIMITS)
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        # They stay until the loop is closed: an impatient Ctrl-C must not break into the end.
-        loop.add_signal_handler(number, wire.end)
     try:
-        # Slow, so behind the signals: one that comes meanwhile ends this in good order.
-        from .serving import serve  # noqa: PLC0415  # see above
-
-        async with open_runtime(
-            store=chosen.store, models={"acp": model}, default_model="acp"
-        ) as rt:
-            if chosen.tools == "bash":
-                await _load_bash(rt, asks=not chosen.yes)
-            await serve(rt, wire)
+        async with AsyncExitStack() as stack:
+            await _serve_within(stack, chosen, model, wire)
         await wire.flush(DEFAULT_LIMITS.abort_grace_s)
     finally:
         wire.close()
+
+
+async def _serve_within(
+    stack: AsyncExitStack, chosen: argparse.Namespace, model: Model, wire: StandardWire
+) -> None:
+    """Open a runtime, which the stack closes, and serve the client, unless it goes before that."""
+    loop = asyncio.get_running_loop()
+    opening = asyncio.timeout(_OPEN_WITHIN_S)
+
+    def end() -> None:
+        wire.end()
+        # Refused when everything has been opened.
+        with suppress(RuntimeError):
+            opening.reschedule(loop.time())
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # They stay until the loop is closed: an impatient Ctrl-C must not break into the end.
+        loop.add_signal_handler(number, end)
+    # Slow, so behind the signals: one that comes meanwhile ends this in good order.
+    from .serving import serve  # noqa: PLC0415  # see above
+
+    # What the SDK is made of stays: no collection has to look through it while a client waits.
+    gc.freeze()
+    runtime = open_runtime(store=chosen.store, models={"acp": model}, default_model="acp")
+    try:
+        async with opening:
+            rt = await stack.enter_async_context(runtime)
+    except TimeoutError as error:
+        if wire.is_ended:
+            return
+        why = f"{chosen.store} was not opened within {_OPEN_WITHIN_S:g} s; is its disk there?"
+        raise StorageError(why) from error
+    if chosen.tools == "bash":
+        await _load_bash(rt, asks=not chosen.yes)
+    await serve(rt, wire)
 
 
 async def _load_bash(rt: Runtime, *, asks: bool) -> None:

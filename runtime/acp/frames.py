@@ -16,8 +16,12 @@ __all__ = ["Answer", "Frame", "Lines", "Message", "encode", "failure", "parse"]
 
 Frame: TypeAlias = dict[str, Any]
 
+UNROUTED: Final = {"session/delete": "_session/delete"}
+"""Methods of the protocol that the SDK does not route, and the extensions it is given instead."""
+
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 
@@ -114,12 +118,16 @@ def _call(frame: Frame) -> Message | Answer:
     if type(method) is not str:
         why = "Invalid request: a method is a string"
         return Answer(failure(request_id, INVALID_REQUEST, why))
+    if method.startswith("_"):
+        why = "Method not found: there are no extensions"
+        return Answer(failure(request_id, METHOD_NOT_FOUND, why))
     if params is not None and type(params) is not dict:
         why = "Invalid params: parameters are an object"
         return Answer(failure(request_id, INVALID_PARAMS, why))
     given = params or {}
     kept = {name: value for name, value in given.items() if name not in _METADATA}
-    call: Frame = {"jsonrpc": "2.0", "method": method, "params": kept}
+    routed = UNROUTED.get(method, method)
+    call: Frame = {"jsonrpc": "2.0", "method": routed, "params": kept}
     return Message(call | {"id": request_id} if is_request else call)
 
 

@@ -1,5 +1,6 @@
-"""A stored session becomes an agent of the client."""
+"""A stored session becomes an agent of the client, or is removed."""
 
+import asyncio
 import os.path
 
 from acp import RequestError
@@ -7,10 +8,12 @@ from acp import RequestError
 from runtime.application import AppContext
 from runtime.handle import AgentHandle
 from runtime.persistence import PERSISTENCE
+from runtime.session.log import SessionHeader
+from runtime.session.segments import shown
 
 from .answers import not_found
 
-__all__ = ["open_stored"]
+__all__ = ["delete_stored", "open_stored"]
 
 
 async def open_stored(context: AppContext, session_id: str, cwd: str) -> AgentHandle:
@@ -22,15 +25,37 @@ async def open_stored(context: AppContext, session_id: str, cwd: str) -> AgentHa
 
     Clauses: J-31 J-32
     """
-    persistence = context.get(PERSISTENCE)
-    stored = () if persistence is None else await persistence.headers()
-    header = next((each.header for each in stored if each.header.id == session_id), None)
+    header = await _stored(context, session_id)
     if header is None:
         raise not_found(session_id)
     if header.cwd is None or not _is_same(header.cwd, cwd):
-        why = f"session {session_id!r} works in {header.cwd!r}, not in {cwd!r}"
+        why = f"session {shown(session_id)} works in {shown(header.cwd)}, not in {shown(cwd)}"
         raise RequestError.invalid_params({"details": why})
     return await context.agents.resume(session_id=session_id)
+
+
+async def delete_stored(
+    context: AppContext, session_id: str, ending: "asyncio.Task[None] | None"
+) -> None:
+    """Remove a session from the store when it has ended; nothing if it is not there.
+
+    Raises:
+        LifecycleError: it cannot be removed.
+
+    Clauses: J-71
+    """
+    if ending is not None:
+        await asyncio.wait((ending,))
+    persistence = context.get(PERSISTENCE)
+    # Looked for, so that an id of any kind that is not stored touches nothing.
+    if persistence is not None and await _stored(context, session_id) is not None:
+        await persistence.remove(session_id)
+
+
+async def _stored(context: AppContext, session_id: str) -> SessionHeader | None:
+    persistence = context.get(PERSISTENCE)
+    stored = () if persistence is None else await persistence.headers()
+    return next((each.header for each in stored if each.header.id == session_id), None)
 
 
 def _is_same(one: str, other: str) -> bool:

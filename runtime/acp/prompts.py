@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
+from xml.sax.saxutils import quoteattr
 
 from acp import RequestError
+from acp.schema import TextResourceContents
 from attrs import define
 
 from runtime.turn import Fate
@@ -41,12 +43,12 @@ class Prompt:
 
 
 def prompt_text(blocks: Sequence[Any]) -> str:
-    """Return a prompt as text, links as references.
+    """Return a prompt as text: links as references, files that are text with their content.
 
     Raises:
         RequestError: it holds something else, or nothing to read.
 
-    Clauses: J-06 J-08
+    Clauses: J-06 J-08 J-73
     """
     text = "".join(_block_text(block) for block in blocks)
     if not text.strip():
@@ -60,8 +62,13 @@ def _block_text(block: Any) -> str:  # noqa: ANN401  # a model of the SDK
             return str(block.text)
         case "resource_link":
             return f"[{block.name}]({block.uri})"
+        case "resource" if isinstance(block.resource, TextResourceContents):
+            # Apart from what the client says, and with the name under which tools find it.
+            opening = f"<resource uri={quoteattr(block.resource.uri)}>"
+            return f"\n{opening}\n{block.resource.text}\n</resource>\n"
         case kind:
-            why = f"a prompt takes text and resource_link blocks, no {kind}"
+            given = "binary resource" if kind == "resource" else kind
+            why = f"a prompt takes text, resource_link and resource blocks of text, no {given}"
             raise RequestError.invalid_params({"details": why})
 
 

@@ -5,10 +5,14 @@ from typing import cast
 
 from acp import Agent, run_agent
 
+from runtime.application import AGENTS, AppContext
 from runtime.assembly import Runtime
+from runtime.context import Plugin
 from runtime.limits import DEFAULT_LIMITS, Limits
+from runtime.teardown import Teardown
+from runtime.tools import TOOLS
 
-from .bridge import Bridge, bridge_plugin
+from .bridge import Bridge
 from .frames import Frame
 from .transport import LineTransport, Wire
 
@@ -35,10 +39,23 @@ async def serve(
     transport = LineTransport(wire, limits)
     bridge = make_bridge(transport.put, limits)
     transport.on_end = bridge.aclose
-    fiber = rt.context.plugin(bridge_plugin(bridge))
+    fiber = rt.context.plugin(_plugin_of(bridge))
     await fiber
     try:
         # Closing sessions is part of the protocol; this SDK still calls it unstable.
         await run_agent(cast("Agent", bridge), transport, use_unstable_protocol=True)
     finally:
         await fiber.dispose()
+
+
+def _plugin_of(bridge: Bridge) -> Plugin[None]:
+    """Return the plugin that a bridge's agents belong to; unloaded, it takes them along.
+
+    Clauses: J-41
+    """
+
+    def apply(context: AppContext, _: None) -> Callable[[], Teardown]:
+        bridge.attach(context)
+        return bridge.aclose
+
+    return Plugin(name="acp", apply=apply, inject=(AGENTS, TOOLS))

@@ -66,6 +66,11 @@ class StandardWire:
     _readable: "asyncio.Future[None] | None" = field(init=False, default=None)
     _written: "asyncio.Future[None] | None" = field(init=False, default=None)
 
+    @property
+    def is_ended(self) -> bool:
+        """Whether nothing is read any more."""
+        return self._is_ended
+
     def end(self) -> None:
         """Read nothing any more, as if the client had ended its input."""
         self._is_ended = True

@@ -14,6 +14,7 @@ from runtime.session.records import Record
 from runtime.tools import ToolRegistry, parse_arguments
 
 from .frames import Frame
+from .plans import plan_update
 
 __all__ = ["Presenter", "call_title"]
 
@@ -24,7 +25,7 @@ _TITLE_CHARACTERS_MAX: Final = 200
 class Presenter:
     """Turns the records of one session into updates, in their order.
 
-    Clauses: J-25 J-26 J-43
+    Clauses: J-25 J-26 J-43 J-74
     """
 
     _tools: ToolRegistry
@@ -92,12 +93,21 @@ class Presenter:
 
     def _result(self, data: FrozenObject) -> Iterator[Frame]:
         call_id = data["call_id"]
-        if self._names.pop(call_id, None) is None:
+        named = self._names.pop(call_id, None)
+        if named is None:
             return
         texts = [block["text"] for block in data["content"] if block["type"] == "text"]
         content = [{"type": "content", "content": {"type": "text", "text": each}} for each in texts]
         status = "failed" if data["is_error"] else "completed"
         yield call_update(call_id, status) | {"content": content}
+        if not data["is_error"]:
+            yield from self._plan(*named, data.get("meta"))
+
+    def _plan(self, name: str, arguments: str, meta: FrozenObject | None) -> Iterator[Frame]:
+        presented = self._tools.presentation(name, parse_arguments(arguments), meta)
+        plan = plan_update(name, presented or {})
+        if plan is not None:
+            yield plan
 
 
 def call_update(call_id: str, status: str) -> Frame:

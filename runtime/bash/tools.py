@@ -22,7 +22,14 @@ from runtime.tools import TOOLS, Tool, ToolErrorInfo, ToolResult, ToolUse
 
 from .errors import InvalidCommandError
 from .rendering import render_finished, render_killed, render_read, render_result
-from .seam import BASH, BASH_FINISHED, BashExecRequest, BashExecutor, BashFinished
+from .seam import (
+    BASH,
+    BASH_FINISHED,
+    BashExecRequest,
+    BashExecutor,
+    BashFinished,
+    JobStatus,
+)
 
 __all__ = ["ForeignJobError", "bash_tools_plugin"]
 
@@ -113,7 +120,10 @@ class _Bodies:
         """
         job_id = arguments["job_id"]
         self._check_access(job_id, use)
-        was_running = self.bash.kill(job_id)
+        before = self.bash.get(job_id)
+        self.bash.kill(job_id)
+        # Not what `kill` says: the job still runs when somebody has asked for its end already.
+        was_running = before is not None and before.status is JobStatus.RUNNING
         return render_killed(await self.bash.finished(job_id), was_running=was_running)
 
     def _check_access(self, job_id: str, use: ToolUse) -> None:

@@ -320,10 +320,11 @@ class Context:
 
         Raises:
             LimitError: announcements are nested deeper than the limit.
+            CallerError: called from another thread than the loop's.
 
-        Clauses: G-23 G-24 G-34
+        Clauses: G-23 G-24 G-34 G-73
         """
-        self._life.kernel.channels.emit(announcement, notice)
+        self._channels("emit", announcement).emit(announcement, notice)
 
     async def parallel(
         self,
@@ -335,30 +336,33 @@ class Context:
 
         Raises:
             ExceptionGroup: some listeners failed; all of them were run.
+            CallerError: called from another thread than the loop's.
 
-        Clauses: G-23 G-25
+        Clauses: G-23 G-25 G-73
         """
-        await self._life.kernel.channels.parallel(announcement, notice, spawn)
+        await self._channels("parallel", announcement).parallel(announcement, notice, spawn)
 
     async def serial(self, kind: Serial[P, R], argument: P) -> R | None:
         """Ask the listeners in order, each awaited; return the first answer that is not None.
 
         Raises:
             Exception: what a listener raised; later ones are not asked.
+            CallerError: called from another thread than the loop's.
 
-        Clauses: G-23
+        Clauses: G-23 G-73
         """
-        return await self._life.kernel.channels.serial(kind, argument)
+        return await self._channels("serial", kind).serial(kind, argument)
 
     def bail(self, kind: Bail[P, R], argument: P) -> R | None:
         """Ask the listeners in order, at once; return the first answer that is not None.
 
         Raises:
             Exception: what a listener raised; later ones are not asked.
+            CallerError: called from another thread than the loop's.
 
-        Clauses: G-23
+        Clauses: G-23 G-73
         """
-        return self._life.kernel.channels.bail(kind, argument)
+        return self._channels("bail", kind).bail(kind, argument)
 
     async def waterfall(
         self, kind: Waterfall[P, R], argument: P, body: Callable[[P], Awaitable[R] | R]
@@ -367,10 +371,15 @@ class Context:
 
         Raises:
             Exception: what a listener or the body raised, unless a listener further out caught it.
+            CallerError: called from another thread than the loop's.
 
-        Clauses: G-23 G-26
+        Clauses: G-23 G-26 G-73
         """
-        return await self._life.kernel.channels.waterfall(kind, argument, body)
+        return await self._channels("waterfall", kind).waterfall(kind, argument, body)
+
+    def _channels(self, what: str, kind: Kind) -> Channels:
+        self._life.kernel.check_thread(f"{what} of {kind.name}")
+        return self._life.kernel.channels
 
 
 def _apply_nothing(_context: object, _config: object) -> None:

@@ -56,6 +56,10 @@ class Waterfall(Generic[P, R]):
     name: str
 
 
+def _nothing() -> None:
+    """Let every listener be asked."""
+
+
 Kind: TypeAlias = Announcement[Any] | Serial[Any, Any] | Bail[Any, Any] | Waterfall[Any, Any]
 
 
@@ -175,13 +179,21 @@ class Channels:
         if failures:
             raise ExceptionGroup(f"{announcement.name}: {len(failures)} listeners failed", failures)
 
-    async def serial(self, kind: Serial[P, R], argument: P) -> R | None:
+    async def serial(
+        self, kind: Serial[P, R], argument: P, check: Callable[[], object] = _nothing
+    ) -> R | None:
         """Ask the listeners in order, each awaited; return the first answer that is not None.
+
+        Args:
+            kind: which listeners.
+            argument: what they are told.
+            check: called before each of them is asked; what it raises ends the dispatch.
 
         Clauses: G-23
         """
         for one in self._present(kind):
             if one.is_live:
+                check()
                 answer: R | None = await _outcome(one.listener(argument))
                 if answer is not None:
                     return answer
@@ -200,32 +212,44 @@ class Channels:
         return None
 
     async def waterfall(
-        self, kind: Waterfall[P, R], argument: P, body: Callable[[P], Awaitable[R] | R]
+        self,
+        kind: Waterfall[P, R],
+        argument: P,
+        body: Callable[[P], Awaitable[R] | R],
+        check: Callable[[], object] = _nothing,
     ) -> R:
         """Run `body` inside the listeners, the first of them outermost, and return the result.
+
+        Args:
+            kind: which listeners.
+            argument: what they and the body are told.
+            body: what lies innermost.
+            check: called before each listener is asked; what it raises, whoever lies further out
+                gets from `proceed`.
 
         Raises:
             PluginError: a listener proceeded twice, or after it had ended.
 
         Clauses: G-23 G-26
         """
-        return await self._layer(kind, self._present(kind), 0, argument, body)
+        return await self._layer(kind, self._present(kind), argument, body, check)
 
     async def _layer(
         self,
         kind: Waterfall[P, R],
         listeners: tuple[Listening, ...],
-        index: int,
         argument: P,
         body: Callable[[P], Awaitable[R] | R],
+        check: Callable[[], object],
     ) -> R:
-        while index < len(listeners) and not listeners[index].is_live:
-            index += 1
+        while listeners and not listeners[0].is_live:
+            listeners = listeners[1:]
         result: R
-        if index == len(listeners):
+        if not listeners:
             result = await _outcome(body(argument))
             return result
-        one, may_proceed = listeners[index], True
+        check()
+        one, further_in, may_proceed = listeners[0], listeners[1:], True
 
         async def proceed() -> R:
             nonlocal may_proceed
@@ -235,7 +259,7 @@ class Channels:
                     "it may do so once, while it runs"
                 )
             may_proceed = False
-            return await self._layer(kind, listeners, index + 1, argument, body)
+            return await self._layer(kind, further_in, argument, body, check)
 
         try:
             result = await _outcome(one.listener(argument, proceed))

@@ -16,7 +16,7 @@ from runtime.errors import InvalidRecordError
 from .log import SessionHeader
 from .records import Record
 
-__all__ = ["Backend", "StoredHeader", "StoredSession", "check_contiguous"]
+__all__ = ["Backend", "RemovingBackend", "StoredHeader", "StoredSession", "check_contiguous"]
 
 
 @frozen(kw_only=True)
@@ -144,6 +144,23 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Give back every lease and whatever is open; it may be opened again."""
+        ...
+
+
+@runtime_checkable
+class RemovingBackend(Backend, Protocol):
+    """A place from which sessions can also be removed."""
+
+    def remove(self, session_id: str) -> None:
+        """Remove a session with all its records; durable when this returns.
+
+        Raises:
+            UnknownIdError: there is no session with this id.
+            DamagedSessionError: it cannot be said which one it is.
+            StorageError: the place cannot be written; it is not known whether it is removed.
+
+        Clauses: E-90
+        """
         ...
 
 

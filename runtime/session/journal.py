@@ -5,7 +5,7 @@ have left undone.
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from attrs import define, field
 
@@ -17,12 +17,12 @@ from runtime.errors import (
     UnknownIdError,
 )
 
-from .backend import Backend, StoredSession
+from .backend import Backend, RemovingBackend, StoredSession
 from .log import SessionHeader, SessionLog
 from .records import Record
 from .repair import repair
 
-__all__ = ["Build", "Journal"]
+__all__ = ["Build", "Journal", "remove_stored"]
 
 Build = Callable[[SessionHeader, Sequence[Record]], SessionLog]
 """Makes a log of what was stored, and refuses what is none."""
@@ -169,3 +169,19 @@ class Journal:
             f"session {self.session_id!r} refused: {self.backend.name} keeps another one under "
             f"this id: {what}"
         )
+
+
+def remove_stored(backend: RemovingBackend, session_id: str) -> None:
+    """Remove the stored copy of a session that nobody writes; nothing if there is none.
+
+    Raises:
+        SessionBusyError: somebody writes it.
+        StorageError: it could not be removed.
+
+    Clauses: E-90
+    """
+    with ExitStack() as undo:
+        backend.acquire(session_id)
+        undo.callback(backend.release, session_id)
+        with suppress(UnknownIdError):
+            backend.remove(session_id)

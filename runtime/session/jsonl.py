@@ -228,6 +228,23 @@ class JsonLinesBackend:
             self._disk.sync(descriptor)
         self._tails[session_id] = evolve(tail, is_torn=False)
 
+    def remove(self, session_id: str) -> None:
+        """Remove the file of a session.
+
+        Raises:
+            UnknownIdError: there is no session with this id.
+            DamagedSessionError: there are two.
+            StorageError: it cannot be removed, or not durably.
+
+        Clauses: E-90
+        """
+        assert self._leases.holds(session_id), "a session is removed by the holder of its lease"
+        with storage_errors(f"session {shown(session_id)} cannot be removed", self._root):
+            path = self._folder.find(session_id)
+            path.unlink()
+            self._tails.pop(session_id, None)
+            self._disk.sync_directory(path.parent)
+
     def headers(self) -> tuple[StoredHeader, ...]:
         """Return what is stored, from the oldest, without reading records.
 

@@ -106,6 +106,13 @@ class MemoryBackend:
         self._records(session_id)
         self.disk.torn.pop(session_id, None)
 
+    def remove(self, session_id: str) -> None:
+        """See `RemovingBackend`."""
+        self._check_writer(session_id)
+        self._records(session_id)
+        for kept in (self.disk.headers, self.disk.records, self.disk.torn):
+            kept.pop(session_id, None)
+
     def headers(self) -> tuple[StoredHeader, ...]:
         """See `Backend`."""
         self._check_alive()

@@ -212,6 +212,24 @@ class SqliteBackend:
         ):
             raise self._unknown(session_id)
 
+    def remove(self, session_id: str) -> None:
+        """Remove a session and its records in one transaction.
+
+        Raises:
+            UnknownIdError: there is no session with this id.
+            StorageError: the database cannot be written; nothing was removed.
+
+        Clauses: E-90
+        """
+        assert self._leases.holds(session_id), "a session is removed by the holder of its lease"
+        doing = f"session {shown(session_id)} cannot be removed"
+        with self._database.writing(doing) as writer:
+            key = None if writer is None else _key_of(writer, session_id)
+            if writer is None or key is None:
+                raise self._unknown(session_id)
+            writer.execute("DELETE FROM record WHERE session = ?", (key,))
+            writer.execute("DELETE FROM session WHERE key = ?", (key,))
+
     def headers(self) -> tuple[StoredHeader, ...]:
         """Return what is stored, from the oldest, without reading records.
 

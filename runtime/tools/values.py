@@ -113,7 +113,9 @@ class Tool:
     )
     """Shows a call to people: is given the arguments and, behind the result, its `meta`.
 
-    Returns a JSON object, or None for nothing to show; see `ToolRegistry.presentation`.
+    Returns a JSON object, or None for nothing to show; see `ToolRegistry.presentation`. A `title`
+    heads the call; a `plan`, a list of objects with a `content` and perhaps a `status` (`pending`,
+    `in_progress`, `completed`) and a `priority` (`high`, `medium`, `low`), is what is to be done.
 
     Clauses: K-10 K-12
     """

@@ -60,8 +60,8 @@ def _cancels_nothing(edge: Edge) -> bool:
 
 
 @always("A-41", about=lambda edge: edge.before.status is not edge.after.status)
-def status_makes_only_its_seven_moves(edge: Edge) -> bool:
-    """The status moves only along the seven moves that it has."""
+def status_makes_only_its_eight_moves(edge: Edge) -> bool:
+    """The status moves only along the eight moves that it has."""
     return edge.after.status in _STATUS_MOVES[edge.before.status]
 
 

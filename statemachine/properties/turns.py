@@ -1,7 +1,6 @@
 """What a turn may and may not do on its way: windows, records, endings, authority, waiters.
 
-The order of the endings and the windows that lead forward are stated here from the clauses, once
-more than in the declaration, so that a wrong row is found.
+The order of endings and the windows that lead forward are stated here again, from the clauses.
 """
 
 from typing import Final
@@ -177,6 +176,12 @@ def a_step_opens_only_outside_a_step(edge: Edge) -> bool:
 def no_step_closes_over_an_open_call(edge: Edge) -> bool:
     """Unanswered calls are closed before `step/end` on every way into it."""
     return edge.asks_in_order(Command.CLOSE_CALLS, Command.RECORD)
+
+
+@always("B-25", "B-142", about=_entering(Window.STEP_END))
+def attached_context_goes_with_a_stopped_turn(edge: Edge) -> bool:
+    """It is dropped exactly when a stop is in effect, before the context that stays is recorded."""
+    return edge.before.is_stopped is edge.asks_in_order(Command.DROP_ATTACHED, Command.CLOSE_CALLS)
 
 
 @always("B-135", "B-124", invariant="INV-06", about=_leaving(*_INSIDE_A_STEP))
@@ -361,7 +366,8 @@ def a_driver_parks_with_an_empty_inbox(edge: Edge) -> bool:
     return edge.after.status is Status.IDLE and edge.after.inbox is Inbox.EMPTY
 
 
-@always("A-30", "A-31", "A-32", "A-76", invariant="INV-07", about=_asking(Command.RELEASE))
+@always("A-30", "A-31", "A-32", "A-65", "A-76", invariant="INV-07",
+        about=_asking(Command.RELEASE))  # fmt: skip
 def waiters_are_released_only_at_rest(edge: Edge) -> bool:
     """Waiters are released with no turn, no flush and no message left, or at the driver's exit."""
     is_idle = edge.after.status is Status.IDLE and edge.after.inbox is Inbox.EMPTY

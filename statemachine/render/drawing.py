@@ -29,6 +29,12 @@ _STYLE: Final = """\
   .note, .word { font-size: 10px; fill: #666 } .note { font-style: italic }
   rect { fill: #fff; stroke: #555 } .paper { stroke: none } .band { fill: #eef3fa; stroke: none }
   path { fill: none; stroke: #335 } .dashed { stroke: #b33; stroke-dasharray: 4 3 }
+  polygon { fill: #335 }
+  @media (prefers-color-scheme: dark) {
+    text { fill: #ddd } .note, .word { fill: #aab }
+    rect { fill: #161b22; stroke: #8b949e } .band { fill: #212b38 }
+    path { stroke: #9bb8e8 } .dashed { stroke: #f2938c } polygon { fill: #9bb8e8 }
+  }
 </style>
 <defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7"
  orient="auto"><polygon points="0,1 8,4 0,7"/></marker></defs>"""

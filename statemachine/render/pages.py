@@ -16,6 +16,8 @@ from statemachine.properties import (
 )
 from statemachine.windows import WINDOWS, Window
 from statemachine.worlds import Row as WorldRow
+from statemachine.worlds.bridge import TABLE as BRIDGE_TABLE
+from statemachine.worlds.bridge import bridge_claims
 from statemachine.worlds.connection import TABLE as CONNECTION_TABLE
 from statemachine.worlds.connection import connection_claims
 from statemachine.worlds.jobs import TABLE as JOB_TABLE
@@ -26,6 +28,7 @@ from statemachine.worlds.store import store_claims
 from .diagrams import diagrams_page, status_drawing, turn_drawing
 from .effects import cancel_page, windows_page
 from .markdown import page, section, table, words
+from .promela import promela
 
 __all__ = ["declared_worlds", "pages"]
 
@@ -41,6 +44,7 @@ def pages(exploration: Exploration, labelled: Labelled) -> dict[str, str]:
         "what-a-cancel-does.md": cancel_page(exploration),
         "properties.md": _properties_page(),
         "worlds.md": _worlds_page(),
+        "lifecycle.pml": promela(exploration.machine.table),
     }
 
 
@@ -151,6 +155,7 @@ def declared_worlds() -> tuple[tuple[str, tuple[WorldRow[Any], ...], tuple[Prope
         ("connection", CONNECTION_TABLE, connection_claims(slots=1)),
         ("job", JOB_TABLE, job_claims(slots=1)),
         ("store", STORE_TABLE, store_claims()),
+        ("bridge", BRIDGE_TABLE, bridge_claims(sessions=1, prompts=1)),
     )
 
 

@@ -9,7 +9,7 @@ the machine is: every state, every step, an *eventually* under the fairness of t
 `fairness` and `check` judge it. `driver` is what all of them see of the machine, `catalogue`
 examines all of them, and `agreement` compares a runtime with one. `connection` is the world of
 loads, closes and teardowns, `jobs` the one of background jobs and tools that are reloaded, `store`
-the one of a session that is kept.
+the one of a session that is kept, `bridge` the one of a client's prompts and of what it is told.
 """
 
 from .agreement import Call, DisagreementError, Follower, Seen, follows

@@ -8,6 +8,7 @@ from attrs import evolve
 from statemachine.explorer import Exploration, Progress, Verdict
 from statemachine.properties import Property
 
+from .bridge import bridge_claims, bridge_world, false_bridge_variants
 from .check import Examined, examine_world
 from .claims import Eventually
 from .connection import connection_claims, connection_world, false_variants, one_client
@@ -37,14 +38,19 @@ def examine_worlds(
     )
     jobs = examine_world(job_world(slots=SLOTS), job_claims(SLOTS), progress=progress("job"))
     store = examine_world(store_world(), store_claims(), progress=progress("store"))
+    bridge = examine_world(bridge_world(), bridge_claims(), progress=progress("bridge"))
     # Two requests of one client are enough to miss each part, and eight times fewer states.
     needed = _check_premises(one_client(SLOTS), false_variants(SLOTS), "F-55", "F-56")
     jobs_needed = _check_premises(job_world(slots=SLOTS), false_job_variants(SLOTS), "H-28", "H-54")
     store_needed = _check_premises(one_process(), false_store_variants(), "E-12", "E-36", "E-49")
+    bridge_needed = _check_premises(
+        bridge_world(sessions=1), false_bridge_variants(sessions=1), "J-13", "J-36"
+    )
     return (
         evolve(connection, verdicts=(*connection.verdicts, check_driver(exploration), needed)),
         evolve(jobs, verdicts=(*jobs.verdicts, jobs_needed)),
         evolve(store, verdicts=(*store.verdicts, store_needed)),
+        evolve(bridge, verdicts=(*bridge.verdicts, bridge_needed)),
     )
 
 

@@ -30,6 +30,8 @@ class Actor(StrEnum):
     REQUEST = "request"
     """The task that serves one request."""
     DRIVER = "driver"
+    MODEL = "model"
+    """Whatever a turn waits for before it is over by itself."""
     TEARDOWN = "teardown"
 
 

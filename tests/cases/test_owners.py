@@ -46,6 +46,8 @@ class World:
     caller: Fiber = field(init=False)
     seen: list[str] = field(factory=list)
     ends: list[Teardown] = field(factory=list)
+    left: list[str] = field(factory=list)
+    """What was still there for somebody whose end had resolved."""
 
     def apply(self, context: AppContext, _: object) -> None:
         """Make the agent, as the plugin that owns it."""
@@ -105,24 +107,28 @@ def ends_by(way: str) -> Actor[World]:
     def act(world: World) -> None:
         end = WAYS[way](world)
         world.ends.append(end)
-        world.stage.spawn(_joined(end), f"waits for {way}")
+        world.stage.spawn(_joined(world, end), f"waits for {way}")
 
     return Actor(name=way, actions=(Action(label=f"end it from the {way}", act=act),))
 
 
-async def _joined(end: Teardown) -> TeardownReport:
-    return await end
+async def _joined(world: World, end: Teardown) -> TeardownReport:
+    report = await end
+    world.left += [agent.id for agent in world.rt.agents.list()]
+    world.left += [session.id for session in world.rt.sessions.list()]
+    return report
 
 
 def check(world: World) -> None:
     """One end, in its order, for everybody; nothing is left."""
     lines = [line for line in world.seen if line in ORDER]
     # A flush that its grace cut short is made once more; cut short again, the report names it.
-    report = world.stage.complete(_joined(world.handle.dispose()))
+    report = world.stage.complete(_joined(world, world.handle.dispose()))
     expected = ORDER if "flush" in lines else tuple(line for line in ORDER if line != "flush")
     assert tuple(line for line, _ in groupby(lines)) == expected, world.seen
     assert "flush" in lines or report.stragglers
     assert all(end.is_done for end in world.ends)
+    assert world.left == []
     assert world.handle.agent.status is Status.DISPOSED
     assert world.rt.agents.list() == ()
     assert world.rt.sessions.list() == ()

@@ -1,15 +1,47 @@
-"""The client's side of a connection on the stage: a wire, and what is known of what was said."""
+"""Around the bridge on the stage: a wire, what is known of what was said, a model and a disk."""
 
 import asyncio
 import json
 from collections import deque
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from typing import Any, TypeVar
 
 from attrs import define, field
 
-__all__ = ["Connection", "Count", "MemoryWire", "Sent"]
+from runtime.model import AbortSignalLike, Chunk, ModelRequest, TextDelta, last_user_text
+from runtime.subject import StageModel
+from statemachine.conformance.stage.stage import Stage
+
+__all__ = ["Connection", "Count", "GatedBlocking", "MemoryWire", "PromptedModel", "Sent"]
 
 Frame = dict[str, Any]
+T = TypeVar("T")
+
+
+@define(eq=False)
+class PromptedModel(StageModel):
+    """Waits at a gate, but for every third prompt, which it answers without any wait."""
+
+    async def stream(self, request: ModelRequest, signal: AbortSignalLike) -> AsyncIterator[Chunk]:
+        """See `Model`."""
+        text = last_user_text(request.messages)
+        if int(text.strip("p.").rpartition("p")[2]) % 3 == 0:
+            yield TextDelta(f"at once: {text}")
+            return
+        async for chunk in super().stream(request, signal):
+            yield chunk
+
+
+@define(eq=False)
+class GatedBlocking:
+    """A disk whose time belongs to the stage."""
+
+    stage: Stage
+
+    async def run(self, call: Callable[[], T]) -> T:
+        """See `Blocking`."""
+        await self.stage.gate("disk", ("ok",))
+        return call()
 
 
 @define
@@ -23,6 +55,11 @@ class Count:
     loads: int = 0
     gone: int = 0
     """Connections whose end was judged."""
+    looks: int = 0
+    """Instants that were compared with the bridge world."""
+    events: set[str] = field(factory=set)
+    """What was said and told, as the bridge world calls it, and not refused at the call."""
+    refused: set[str] = field(factory=set)
 
 
 @define(eq=False)

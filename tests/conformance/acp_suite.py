@@ -32,10 +32,11 @@ class ClientProgram(RuleBasedStateMachine):
     """What a program may do; a suite sets the class attributes."""
 
     count: ClassVar[Count] = Count()
+    make_world: ClassVar[type[World]] = World
 
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(count=self.count)
+        self.world = self.make_world(count=self.count)
 
     @initialize()
     def begin(self) -> None:
@@ -71,8 +72,9 @@ class ClientProgram(RuleBasedStateMachine):
     @rule()
     def new(self) -> None:
         """Ask for another session."""
-        self.world.tell("new")
-        self.world.connection.wire.say(self.world.new())
+        if self.world.has_room():
+            self.world.tell("new")
+            self.world.connection.wire.say(self.world.new())
 
     @precondition(lambda self: self.can_talk)
     @rule(which=_WHICH)
@@ -80,24 +82,27 @@ class ClientProgram(RuleBasedStateMachine):
         """Load a session, open or not."""
         free = [each for each in self.world.known if each not in self.world.connection.sessions]
         session = free[which % len(free)] if free and which < 5 else self.known(which)
-        self.world.tell(f"load {session}")
-        self.world.connection.wire.say(self.world.load(session))
+        if self.world.has_room(session):
+            self.world.tell(f"load {session}")
+            self.world.connection.wire.say(self.world.load(session))
 
     @precondition(lambda self: self.can_talk)
     @rule(which=_WHICH, n=st.integers(1, 3))
     def prompt(self, which: int, n: int) -> None:
         """Prompt, once or more in one write."""
         session = self.session(which)
-        self.world.tell(f"{n} prompts to {session}")
-        self.world.connection.wire.say(*(self.world.prompt(session) for _ in range(n)))
+        if self.world.has_room(session, prompts=n):
+            self.world.tell(f"{n} prompts to {session}")
+            self.world.connection.wire.say(*(self.world.prompt(session) for _ in range(n)))
 
     @precondition(lambda self: self.can_talk)
     @rule(which=_WHICH)
     def cancel(self, which: int) -> None:
         """Cancel."""
         session = self.session(which)
-        self.world.tell(f"cancel {session}")
-        self.world.connection.wire.say(self.world.cancel(session))
+        if self.world.has_room(session):
+            self.world.tell(f"cancel {session}")
+            self.world.connection.wire.say(self.world.cancel(session))
 
     @precondition(lambda self: self.can_talk)
     @rule(which=_WHICH)
@@ -105,26 +110,29 @@ class ClientProgram(RuleBasedStateMachine):
         """Prompt, cancel and prompt again, in one write."""
         session = self.session(which)
         world = self.world
-        world.tell(f"prompt, cancel, prompt to {session}")
-        first, cancel = world.prompt(session), world.cancel(session)
-        world.connection.wire.say(first, cancel, world.prompt(session))
+        if world.has_room(session, prompts=2):
+            world.tell(f"prompt, cancel, prompt to {session}")
+            first, cancel = world.prompt(session), world.cancel(session)
+            world.connection.wire.say(first, cancel, world.prompt(session))
 
     @precondition(lambda self: self.can_talk)
     @rule(which=_WHICH)
     def close(self, which: int) -> None:
         """Close a session."""
         session = self.session(which)
-        self.world.tell(f"close {session}")
-        self.world.connection.wire.say(self.world.close(session))
+        if self.world.has_room(session):
+            self.world.tell(f"close {session}")
+            self.world.connection.wire.say(self.world.close(session))
 
     @precondition(lambda self: self.can_talk)
     @rule(which=_WHICH)
     def close_and_load(self, which: int) -> None:
         """Close a session, and load it while it ends."""
         session = self.session(which)
-        self.world.tell(f"close and load {session}")
-        close = self.world.close(session)
-        self.world.connection.wire.say(close, self.world.load(session))
+        if self.world.has_room(session):
+            self.world.tell(f"close and load {session}")
+            close = self.world.close(session)
+            self.world.connection.wire.say(close, self.world.load(session))
 
     @precondition(lambda self: self.can_talk)
     @rule(which=_WHICH)
@@ -205,8 +213,14 @@ class ClientProgram(RuleBasedStateMachine):
             world.count.programs += 1
 
 
-def acp_suite(
-    *, count: Count, examples: int = 60, steps: int = 40, shrinks: bool = True, seeded: bool = True
+def acp_suite(  # noqa: PLR0913  # all optional but one, all by name
+    *,
+    count: Count,
+    examples: int = 60,
+    steps: int = 40,
+    shrinks: bool = True,
+    seeded: bool = True,
+    make_world: type[World] = World,
 ) -> None:
     """Run random programs of clients.
 
@@ -216,6 +230,7 @@ def acp_suite(
         steps: how many acts each has at most.
         shrinks: whether a failure is made small; not worth its time for a planted fault.
         seeded: whether the same programs are drawn each time.
+        make_world: makes the clients, and judges what they are told.
 
     Raises:
         BrokenPromiseError: a client was told what is not so.
@@ -224,7 +239,7 @@ def acp_suite(
     class Program(ClientProgram):
         pass
 
-    Program.count = count
+    Program.count, Program.make_world = count, make_world
     phases = [Phase.generate, *([Phase.shrink] if shrinks else [])]
     run_state_machine_as_test(
         Program,

@@ -12,8 +12,7 @@ client, looks into the runtime at the instants at which something is claimed, an
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from attrs import define, field
 
@@ -21,19 +20,24 @@ from runtime import Runtime, open_runtime
 from runtime.acp.bridge import Bridge
 from runtime.acp.serving import serve
 from runtime.containment import attempt
-from runtime.model import AbortSignalLike, Chunk, ModelRequest, TextDelta, last_user_text
 from runtime.seams import TOOL_BEFORE, Ask
 from runtime.session.content import text_of
 from runtime.session.memory import MemoryBackend
 from runtime.staged import StagedSeams
-from runtime.subject import CALL, CUT_SHORT, StageClock, StageIdentifiers, StageModel
+from runtime.subject import CALL, CUT_SHORT, StageClock, StageIdentifiers
 from statemachine.conformance.stage.stage import Stage
-from tests.conformance.acp_clients import Connection, Count, MemoryWire, Sent
+from tests.conformance.acp_clients import (
+    Connection,
+    Count,
+    GatedBlocking,
+    MemoryWire,
+    PromptedModel,
+    Sent,
+)
 
 __all__ = ["BrokenPromiseError", "World"]
 
 Frame = dict[str, Any]
-T = TypeVar("T")
 
 _STOPPED: Final = ("aborted", "disposed")
 
@@ -48,28 +52,6 @@ class BrokenPromiseError(AssertionError):
 
 
 @define(eq=False)
-class _Model(StageModel):
-    """Waits at a gate, but for every third prompt, which it answers without any wait."""
-
-    async def stream(self, request: ModelRequest, signal: AbortSignalLike) -> AsyncIterator[Chunk]:
-        text = last_user_text(request.messages)
-        if int(text.strip("p.").rpartition("p")[2]) % 3 == 0:
-            yield TextDelta(f"at once: {text}")
-            return
-        async for chunk in super().stream(request, signal):
-            yield chunk
-
-
-@define(eq=False)
-class _GatedBlocking:
-    stage: Stage
-
-    async def run(self, call: Callable[[], T]) -> T:
-        await self.stage.gate("disk", ("ok",))
-        return call()
-
-
-@define(eq=False)
 class World:
     """One runtime, one client after the other."""
 
@@ -77,6 +59,8 @@ class World:
     stage: Stage = field(factory=Stage)
     story: list[str] = field(factory=list)
     broken: str | None = None
+    is_guest: bool = False
+    """Whether somebody else enters and leaves the stage."""
     runtime: Runtime = field(init=False)
     connection: Connection = field(init=False)
     known: list[str] = field(factory=list)
@@ -88,15 +72,16 @@ class World:
 
     def open(self) -> None:
         """Open the runtime, and connect the first client."""
-        self.stage.__enter__()
+        if not self.is_guest:
+            self.stage.__enter__()
         self.stage.model_answers |= {"call": lambda _: CALL, "max-tokens": lambda _: CUT_SHORT}
         self._opening = open_runtime(
             store=MemoryBackend(),
-            models={"stage": _Model(self.stage)},
+            models={"stage": PromptedModel(self.stage)},
             default_model="stage",
             clock=StageClock(self.stage),
             identifiers=StageIdentifiers(),
-            blocking=_GatedBlocking(self.stage),
+            blocking=GatedBlocking(self.stage),
         )
         self.runtime = self.stage.complete(self._opening.__aenter__())
         seams = StagedSeams(
@@ -108,7 +93,16 @@ class World:
 
     def connect(self) -> None:
         """Connect a client, in the place of one that has gone."""
-        wire = MemoryWire()
+        wire = self.make_wire()
+        serving = serve(self.runtime, wire, make_bridge=self.bridge())
+        self.connection = Connection(wire=wire, task=self.stage.spawn(serving, "connection"))
+
+    def make_wire(self) -> MemoryWire:
+        """Make the wire of the next client."""
+        return MemoryWire()
+
+    def bridge(self) -> type[Bridge]:
+        """Return what serves the next client."""
         world = self
 
         class Watched(Bridge):
@@ -120,10 +114,13 @@ class World:
                 world.cancelling(self, session_id)
                 await super().cancel(session_id)
 
-        serving = serve(self.runtime, wire, make_bridge=Watched)
-        self.connection = Connection(wire=wire, task=self.stage.spawn(serving, "connection"))
+        return Watched
 
     # -- Acts --------------------------------------------------------------------------------------
+
+    def has_room(self, session: str | None = None, *, prompts: int = 0) -> bool:  # noqa: ARG002  # for whoever has bounds
+        """Say whether a session may be spoken of, a new one if it is None, and so many prompts."""
+        return True
 
     def tell(self, line: str) -> None:
         """Remember what was done."""
@@ -388,7 +385,8 @@ class World:
             self.connection.wire.end()
             attempt(self.stage.complete, _end_of(self.connection.task))
             attempt(self.stage.complete, self._opening.__aexit__(None, None, None))
-        self.stage.__exit__(None, None, None)
+        if not self.is_guest:
+            self.stage.__exit__(None, None, None)
 
 
 async def _end_of(task: "asyncio.Task[None]") -> None:

@@ -30,6 +30,7 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 @pytest.mark.clause("J-13", "J-14", "J-19", "J-21", "J-22", "J-23", "J-28", "J-33", "J-34")
 @pytest.mark.clause("J-36", "J-38", "J-40", "J-48", "J-54", "J-57", "J-58", "J-59")
+@pytest.mark.clause("F-55", "F-56")
 @pytest.mark.seed("SEED-45", "SEED-46", "SEED-47", "SEED-48", "SEED-49", "SEED-50")
 def test_clients_are_told_the_truth_in_every_interleaving(parts_directory: Path | None) -> None:
     """Whatever is created, loaded, prompted, cancelled, closed and left, in any order."""

@@ -19,6 +19,7 @@ from statemachine.properties import PROPERTIES, Property
 from statemachine.render.markdown import section, table, words
 from statemachine.render.pages import declared_worlds
 
+from .evidence import drawn_checks, planted_faults
 from .traceability import Marked, by_id, marked_tests
 from .tree import ROOT
 
@@ -44,10 +45,12 @@ GAPS: Final = {
     "INV-12": "A disposer that never returns is left behind after a grace, and the report says so.",
     "INV-13": "A disk that says that it has written and has not; file systems of a network. Real "
     "stores are tested under planted faults and killed processes, not explored.",
-    "INV-14": "The world of connections is a model, with two requests at a time. The bridge is "
-    "tested with scripted clients and with few real ones, not explored.",
-    "INV-15": "The bridge is tested with scripted clients and with few real ones, not explored; "
-    "what a client makes of its answers is its own.",
+    "INV-14": "The worlds of connections and of the bridge are models, with two requests, or two "
+    "sessions and two prompts, at a time. The bridge itself is followed in drawn programs and in "
+    "chosen races, and tested with few real clients.",
+    "INV-15": "The world of the bridge is a model, with two sessions and two prompts at a time. "
+    "The bridge itself is followed in drawn programs and in chosen races, and tested with few real "
+    "clients; what a client makes of its answers is its own.",
     "INV-16": "Of two processes it is the lease of the session that keeps them apart, which is "
     "tested with real processes and not explored.",
     "INV-17": "The system lets every process of the same user kill the job, and a process that "
@@ -75,9 +78,21 @@ class Basis:
     """Judged on running code, under every schedule with few deviations."""
     drawn: tuple[str, ...]
     """Judged on running code, in programs drawn at random."""
+    faults: tuple[str, ...]
+    """Planted on purpose, and the row has to break."""
     cases: tuple[str, ...]
     tests: int
     """Tests that are marked with a clause of the row."""
+
+    @property
+    def heading(self) -> str:
+        """The heading of the row on this page."""
+        return f"{self.row.id}: {self.row.short}"
+
+    @property
+    def anchor(self) -> str:
+        """The anchor of that heading, as viewers make it."""
+        return re.sub(r"[^\w -]", "", self.heading.lower()).replace(" ", "-")
 
 
 def basis() -> tuple[Basis, ...]:
@@ -100,8 +115,9 @@ def claims_page() -> str:
     )
     lines = [_HEAD, *table(columns, map(_summary, found)), *_EVERYWHERE]
     for each in found:
-        title = f"{each.row.id}: {each.row.short}"
-        lines += section(title, [each.row.statement, "", *table(("how", "what"), _told(each))])
+        lines += section(
+            each.heading, [each.row.statement, "", *table(("how", "what"), _told(each))]
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -116,7 +132,11 @@ def _basis(row: Criterion, tests: Mapping[str, list[Marked]], cases: dict[str, s
         row=row,
         proved=tuple(each.name for each in _properties() if each.invariant == row.id),
         searched=tuple(each.what for each in JUDGEMENTS if each.row == row.id),
-        drawn=tuple(each.what for each in JUDGED if each.row == row.id),
+        drawn=(
+            *(each.what for each in JUDGED if each.row == row.id),
+            *drawn_checks().get(row.id, ()),
+        ),
+        faults=planted_faults().get(row.id, ()),
         cases=tuple(
             case
             for case, cited in cases.items()
@@ -154,7 +174,7 @@ def _summary(each: Basis) -> tuple[str, ...]:
         _count(len(each.cases), "case"),
     ]
     return (
-        f"[{each.row.id}](#{_anchor(each.row)})",
+        f"[{each.row.id}](#{each.anchor})",
         each.row.short,
         _count(len(each.proved), "property", "properties"),
         ", ".join(filter(None, running)),
@@ -167,10 +187,6 @@ def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or f'{one}s'}" if number else ""
 
 
-def _anchor(row: Criterion) -> str:
-    return re.sub(r"[^\w -]", "", f"{row.id}: {row.short}".lower()).replace(" ", "-")
-
-
 def _told(each: Basis) -> Iterator[tuple[str, str]]:
     row = each.row
     if row.later:
@@ -178,6 +194,7 @@ def _told(each: Basis) -> Iterator[tuple[str, str]]:
     yield "proved for the model", _names(f"`{name}`" for name in each.proved)
     yield "explored to two deviations on running code", _names((*each.searched, *each.cases))
     yield "drawn at random on running code", _names(each.drawn)
+    yield "planted faults", _names(f"`{name}`" for name in each.faults)
     yield "tested", f"{each.tests} tests of {_links(row.clauses)}"
     if row.assumed:
         yield "assumed", "the premise above" if row.assumed == PREMISE else row.assumed
@@ -203,14 +220,16 @@ strongest to the weakest, and what it leaves open:
 
 - **proved for the model**: true on every reachable shape of the declared machine, beside up to
   three labelled messages, or in the [worlds](worlds.md) around it: up to two requests, up to two
-  jobs, one stored session and two processes. A *sometimes* among them shows that the others are not
-  empty.
+  jobs, one stored session and two processes, one client with two sessions and two prompts. A
+  *sometimes* among them shows that the others are not empty.
 - **explored to a bound on running code**: true in scripted scenarios of a few actors, and in cases,
   under *every* schedule that differs from first in, first out in at most two decisions.
 - **drawn at random on running code**: true in every program and schedule that was drawn; a sample.
-- **tested**: true where a test looks. Among these are suites that draw programs of their own, for
-  the plugin context, the stores, the executor of commands, and connections.
+- **tested**: true where a test looks.
 - **assumed**: not looked at.
+
+*Planted faults* show that somebody looks: each is a defect made on purpose, of which the row has to
+break.
 
 A row whose part is missing is `unchecked`, however much stands beside it.
 """

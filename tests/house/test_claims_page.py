@@ -6,6 +6,7 @@ from statemachine.clauses import clauses
 from statemachine.conformance.verdict.criteria import CRITERIA
 
 from .claims_page import GAPS, Basis, basis, claims_page
+from .evidence import planted_faults
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,19 @@ def test_what_a_row_rests_on_is_read_from_where_it_is_declared(found: dict[str, 
     assert "what waits at a cancel is dropped by it" in first.drawn
     assert "CASE-007" in first.cases
     assert first.tests > 0
+    assert {"cancel-ignores-idle-work", "discard-untold"} <= set(first.faults)
+    assert "clients: each prompt is answered" in found["INV-15"].drawn
+    assert "a-prompt-waits-before-it-is-registered" in found["INV-15"].faults
     assert "nothing_of_a_connection_outlives_it" in found["INV-14"].proved
+
+
+def test_every_row_is_endangered_by_faults_with_names_of_their_own(
+    found: dict[str, Basis],
+) -> None:
+    """Two faults of one name would be one line of the kill matrix."""
+    assert [row for row, each in found.items() if not each.faults] == []
+    names = [name for faults in planted_faults().values() for name in faults]
+    assert sorted(set(names)) == sorted(names)
 
 
 def test_a_row_that_nothing_looked_at_does_not_look_like_one_that_holds() -> None:

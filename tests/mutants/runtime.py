@@ -66,7 +66,7 @@ def _mutant(  # noqa: PLR0913, PLR0917  # the columns of a table
 
 RUNTIME_MUTANTS = (
     _mutant(
-        "cancel-keeps-the-queue", "a cancel before the turn leaves the queue as it was", "INV-01",
+        "cancel-keeps-what-waits", "a cancel before the turn leaves the queue as it was", "INV-01",
         fault.in_table(remove(rows(Input.CANCEL, None, "has_work"))), program.queued_then_cancelled,
     ),
     _mutant(
@@ -280,7 +280,7 @@ RUNTIME_MUTANTS = (
         program.broken_prompt, "seams",
     ),
     _mutant(
-        "flush-skipped", "nobody waits for the flush of a turn", "B-86",
+        "flush-not-awaited", "nobody waits for the flush of a turn", "B-86",
         fault.visiting(Window.FLUSH, fault.skip_the_flush), program.two_prompts,
     ),
 )  # fmt: skip

@@ -4,7 +4,6 @@ from typing import Any
 from unittest.mock import patch
 
 from runtime import asking, calling, obey, visits
-from runtime.asking import Body
 from runtime.core import Core
 from runtime.obey import place_discarded
 from runtime.recording import record_prompt, record_result
@@ -25,11 +24,7 @@ _VISITS = dict(VISITS)
 
 def ask_although_stopped() -> Planted:
     """Ask the model although the turn was stopped before its child task ran."""
-    return patient(replacing(asking, "_unless_stopped", _anyway))
-
-
-async def _anyway(_: Core, body: Body) -> None:
-    await body()
+    return patient(replacing(asking, "go_on", nothing))
 
 
 # -- Interceptors and tools ------------------------------------------------------------------------
@@ -37,14 +32,14 @@ async def _anyway(_: Core, body: Body) -> None:
 
 def enter_although_stopped() -> Planted:
     """Enter the body of a tool although the turn was stopped before its task ran."""
-    return replacing(asking, "_unless_stopped", _anyway)
+    return replacing(asking, "go_on", nothing)
 
 
 def ask_about_every_prompt() -> Planted:
     """Ask about what is left of a batch although the turn was stopped."""
     return patched(
         lambda: patch.object(visits, "is_stopped", lambda _: False),
-        lambda: patch.object(asking, "_unless_stopped", _anyway),
+        lambda: patch.object(asking, "go_on", nothing),
     )
 
 

@@ -11,7 +11,7 @@ import os
 import selectors
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -19,7 +19,6 @@ from .talking import ROOT, until
 
 __all__ = [
     "COMMAND",
-    "SLEEP",
     "AcpClient",
     "Frame",
     "initialize",
@@ -32,8 +31,6 @@ __all__ = [
 Frame = dict[str, Any]
 
 COMMAND: Final = (sys.executable, "-W", "error", "-m", "runtime", "acp")
-SLEEP: Final = "98761.5"
-"""What the commands of the tests sleep; nobody else does so for just that long."""
 EXIT_WITHIN_S: Final = 25.0
 """More than the sum of the graces on a machine that does other things, too."""
 
@@ -53,10 +50,16 @@ def new_session(request_id: int, cwd: str = "/") -> Frame:
 class AcpClient:
     """One run of the program, and everything that it wrote."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(
+        self,
+        *arguments: str,
+        command: Iterable[str] = COMMAND,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.process = subprocess.Popen(
-            [*COMMAND, *arguments],
+            [*command, *arguments],
             cwd=ROOT,
+            env=os.environ | (environment or {}),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -74,7 +77,12 @@ class AcpClient:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
+        # A test that fails leaves in the middle of a conversation. The program gets the chance to
+        # end what it runs; killed at once, it would leave its commands to the next test.
+        self._stream("stdin").close()
+        try:
+            self.process.wait(EXIT_WITHIN_S)
+        except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait(EXIT_WITHIN_S)
         self._selector.close()

@@ -1,13 +1,16 @@
 """What a model says to the clients of these tests, and the clients."""
 
+import itertools
 import json
+import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from .acp_client import SLEEP, AcpClient, processes_with
+from .acp_client import AcpClient, processes_with
 
 SCRIPT: Final[list[dict[str, Any]]] = [
     {"when": "^hang", "chunks": ["thinking"], "hang": True},
@@ -34,7 +37,7 @@ SCRIPT: Final[list[dict[str, Any]]] = [
             {
                 "call_id": "c2",
                 "name": "bash",
-                "arguments": {"command": f"sleep {SLEEP}", "description": "waits"},
+                "arguments": {"command": "sleep NAP", "description": "waits"},
             }
         ],
         "repeat": 1,
@@ -46,7 +49,7 @@ SCRIPT: Final[list[dict[str, Any]]] = [
                 "call_id": "c3",
                 "name": "bash",
                 "arguments": {
-                    "command": f"sleep {SLEEP}",
+                    "command": "sleep NAP",
                     "description": "waits",
                     "run_in_background": True,
                 },
@@ -58,11 +61,30 @@ SCRIPT: Final[list[dict[str, Any]]] = [
 ]
 
 
+_NAPS: Final = itertools.count(1)
+
+
 @pytest.fixture
-def script(tmp_path: Path) -> str:
+def nap() -> Iterator[str]:
+    """How long the commands of this test sleep: so long, and nobody else just as long.
+
+    Tests run side by side, so a process of one must not be taken for that of another. What a failed
+    test left is ended here; after any other test there is nothing to end.
+    """
+    seconds = f"9{os.getpid()}.{next(_NAPS)}"
+    yield seconds
+    left = processes_with(seconds)
+    for process in left:
+        os.kill(process, signal.SIGKILL)
+    assert left == []
+
+
+@pytest.fixture
+def script(tmp_path: Path, nap: str) -> str:
     """What the model says."""
     path = tmp_path / "script.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in SCRIPT), encoding="utf-8")
+    lines = "".join(json.dumps(line) + "\n" for line in SCRIPT)
+    path.write_text(lines.replace("NAP", nap), encoding="utf-8")
     return f"scripted:{path}"
 
 
@@ -98,4 +120,3 @@ def tools(script: str) -> Iterator[AcpClient]:
     with AcpClient("--model", script, "--tools", "bash") as made:
         yield made
         made.finish()
-        assert processes_with(SLEEP) == []

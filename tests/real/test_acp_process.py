@@ -178,6 +178,35 @@ def test_a_cancel_behind_the_answer_does_nothing(client: AcpClient) -> None:
     assert client.stopped(two) == "end_turn"
 
 
+@pytest.mark.clause("J-75")
+def test_giving_up_a_request_changes_nothing(client: AcpClient) -> None:
+    """The prompt that it names goes on, the one that waits runs; odd names are ignored, too."""
+    session = client.open()
+    one, two = client.prompt(session, "slow"), client.prompt(session, "hello")
+    names: tuple[object, ...] = (
+        one["id"],
+        two["id"],
+        0,
+        "x",
+        None,
+        -1,
+        {"a": []},
+        [],
+        True,
+        1.5,
+        1 << 70,
+    )
+    frames = [
+        {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": name}}
+        for name in names
+    ]
+    client.send(one)
+    client.shows(session, "agent_message_chunk")
+    client.send(two, *frames, {"jsonrpc": "2.0", "method": "$/cancel_request"})
+    assert client.stopped(one) == client.stopped(two) == "end_turn"
+    assert client.text(session) == "abcdwell said"
+
+
 @pytest.mark.clause("J-20")
 def test_a_cancel_of_an_unknown_session_does_nothing(client: AcpClient) -> None:
     """Nobody is told, and nobody else is stopped."""

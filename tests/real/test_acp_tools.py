@@ -4,13 +4,7 @@ import json
 
 import pytest
 
-from .acp_client import (
-    SLEEP,
-    AcpClient,
-    Frame,
-    pause,
-    processes_with,
-)
+from .acp_client import AcpClient, Frame, pause, processes_with
 from .talking import until
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
@@ -19,6 +13,11 @@ pytestmark = [pytest.mark.real, pytest.mark.timeout(120)]
 def question_of(client: AcpClient) -> Frame:
     """Wait until the client is asked."""
     return client.wait_for(lambda frame: frame.get("method") == "session/request_permission")
+
+
+def runs(client: AcpClient, nap: str) -> None:
+    """Wait until a command of this test sleeps."""
+    until(lambda within_s: bool(processes_with(nap)) or pause(client, within_s))
 
 
 @pytest.mark.clause("J-25", "J-59")
@@ -66,7 +65,7 @@ def test_anything_but_an_allowance_is_a_no(tools: AcpClient, answer: Frame) -> N
 
 @pytest.mark.clause("J-59")
 @pytest.mark.case("CASE-146")
-def test_a_cancel_ends_a_question_that_nobody_answers(tools: AcpClient) -> None:
+def test_a_cancel_ends_a_question_that_nobody_answers(tools: AcpClient, nap: str) -> None:
     """The prompt is answered, the command never runs, a late allowance is ignored."""
     session = tools.open()
     prompt = tools.prompt(session, "wait")
@@ -79,7 +78,38 @@ def test_a_cancel_ends_a_question_that_nobody_answers(tools: AcpClient) -> None:
     again = tools.prompt(session, "hello")
     tools.send(again)
     assert tools.stopped(again) == "end_turn"
-    assert processes_with(SLEEP) == []
+    assert processes_with(nap) == []
+
+
+@pytest.mark.clause("J-59", "J-58")
+def test_a_close_ends_a_question_and_answers_behind_it_are_nobodys(tools: AcpClient) -> None:
+    """Whatever is answered then, also twice or with an odd id, nothing runs and nothing breaks."""
+    session = tools.open()
+    prompt = tools.prompt(session, "wait")
+    tools.send(prompt)
+    question = question_of(tools)
+    assert tools.ask("session/close", sessionId=session)["result"] == {}
+    assert tools.stopped(prompt) == "cancelled"
+    outcome = {"outcome": {"outcome": "selected", "optionId": "allow"}}
+    for number in (question["id"], question["id"], str(question["id"]), -1, 1 << 70, None):
+        tools.send({"jsonrpc": "2.0", "id": number, "result": outcome})
+    other = tools.open()
+    again = tools.prompt(other, "hello")
+    tools.send(again)
+    assert tools.stopped(again) == "end_turn"
+
+
+@pytest.mark.clause("J-59")
+def test_an_answer_that_comes_before_its_question_is_none(tools: AcpClient) -> None:
+    """Whoever guesses the number of a question has not answered it."""
+    session = tools.open()
+    outcome = {"outcome": {"outcome": "selected", "optionId": "allow"}}
+    guesses = [{"jsonrpc": "2.0", "id": number, "result": outcome} for number in range(5)]
+    prompt = tools.prompt(session, "wait")
+    tools.send(*guesses, prompt)
+    question_of(tools)
+    tools.send(tools.cancel(session))
+    assert tools.stopped(prompt) == "cancelled"
 
 
 @pytest.mark.clause("J-59", "J-60")
@@ -91,26 +121,26 @@ def test_the_program_ends_while_a_question_is_open(tools: AcpClient) -> None:
     tools.hang_up()
 
 
-def test_a_running_command_ends_with_the_client(script: str) -> None:
+def test_a_running_command_ends_with_the_client(script: str, nap: str) -> None:
     """No process of a command outlives the client that wanted it."""
     with AcpClient("--model", script, "--tools", "bash", "--yes") as client:
         session = client.open()
         client.send(client.prompt(session, "wait"))
-        until(lambda within_s: bool(processes_with(SLEEP)) or pause(client, within_s))
+        runs(client, nap)
         client.finish()
-    assert processes_with(SLEEP) == []
+    assert processes_with(nap) == []
 
 
 @pytest.mark.clause("J-58")
-def test_a_job_ends_with_its_session(script: str) -> None:
+def test_a_job_ends_with_its_session(script: str, nap: str) -> None:
     """Closing a session ends what it runs in the background; the program goes on."""
     with AcpClient("--model", script, "--tools", "bash", "--yes") as client:
         session = client.open()
         prompt = client.prompt(session, "job")
         client.send(prompt)
         assert client.stopped(prompt) == "end_turn"
-        assert processes_with(SLEEP) != []
+        runs(client, nap)  # the call is answered when the job is known, not when its shell is
         assert client.ask("session/close", sessionId=session)["result"] == {}
-        assert processes_with(SLEEP) == []
+        assert processes_with(nap) == []
         client.open()
         client.finish()

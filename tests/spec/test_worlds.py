@@ -25,6 +25,8 @@ from statemachine.worlds import (
     examine_world,
     explore_world,
 )
+from statemachine.worlds.bridge import TABLE as BRIDGE_TABLE
+from statemachine.worlds.bridge import bridge_claims, bridge_world, false_bridge_variants
 from statemachine.worlds.connection import (
     TABLE,
     connection_claims,
@@ -140,6 +142,42 @@ def test_claims_about_a_stored_session_tell_who_they_are() -> None:
         assert claim.statement.endswith(".")
         assert "\n" not in claim.statement
     for cited in (*(claim.clauses for claim in claims), *(row.clauses for row in STORE_TABLE)):
+        assert cited
+        assert [clause(each).id for each in cited] == list(cited)
+
+
+# -- The bridge ------------------------------------------------------------------------------------
+
+
+@pytest.mark.clause("J-13", "J-19", "J-21", "J-22", "J-23", "J-28", "J-33", "J-34", "J-35", "J-36")
+@pytest.mark.clause("J-38", "J-40", "J-48", "J-54", "J-57", "J-58")
+def test_every_claim_about_a_client_of_the_bridge_holds() -> None:
+    """Whatever a client asks for, and whenever it goes, it is told what is so, and all of it."""
+    bridge = examine_world(bridge_world(), bridge_claims())
+    assert [str(verdict.why) for verdict in bridge.verdicts if not verdict.holds] == []
+    assert all(verdict.explored for verdict in bridge.verdicts)
+    assert (bridge.states, bridge.steps) == (12553, 57157)
+    assert len(BRIDGE_TABLE) == 32
+
+
+def test_no_part_of_a_premise_about_a_client_can_be_left_out() -> None:
+    """Without any one promise something never comes."""
+    verdicts = examine_world(bridge_world(sessions=1), false_bridge_variants(sessions=1)).verdicts
+    assert len(verdicts) == 1 + 17
+    assert [verdict.name for verdict in verdicts[1:] if verdict.holds] == []
+
+
+@pytest.mark.clause("B-132")
+def test_claims_about_a_client_tell_who_they_are() -> None:
+    """A claim has a name of its own, one sentence, and clauses that exist, and so has a row."""
+    claims = bridge_claims()
+    names = [claim.name for claim in claims]
+    assert sorted(names) == sorted(set(names))
+    assert len({row.name for row in BRIDGE_TABLE}) == len(BRIDGE_TABLE)
+    for claim in claims:
+        assert claim.statement.endswith(".")
+        assert "\n" not in claim.statement
+    for cited in (*(claim.clauses for claim in claims), *(row.clauses for row in BRIDGE_TABLE)):
         assert cited
         assert [clause(each).id for each in cited] == list(cited)
 

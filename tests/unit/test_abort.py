@@ -145,9 +145,9 @@ def test_a_callback_that_forgets_itself_hides_nobody() -> None:
     assert called == ["once", "next"]
 
 
-@pytest.mark.clause("B-114", "B-118")
+@pytest.mark.clause("B-114", "B-118", "B-167")
 def test_the_body_is_asked_to_end_before_anybody_is_called_back() -> None:
-    """A callback that interrupts the whole program does not leave the body running."""
+    """A callback that interrupts the whole program, on no loop, does not leave the body running."""
     order: list[str] = []
     authority = AbortAuthority()
 

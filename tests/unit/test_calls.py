@@ -7,14 +7,12 @@ from typing import Any
 import pytest
 
 from runtime import (
-    Finish,
-    FinishKind,
     Limits,
     Plugin,
     Record,
-    TextDelta,
     Tool,
     ToolCallDelta,
+    ToolErrorInfo,
     ToolResult,
     ToolUse,
 )
@@ -131,6 +129,23 @@ def test_a_body_that_fails_is_a_result_and_the_turn_goes_on(
         assert text_of(record).startswith("Error: ")
         assert scene.trace()[-3:] == ["FLUSH", "idle", "W"]
         assert "TE{completed}" in scene.trace()
+
+
+@pytest.mark.clause("K-21")
+@pytest.mark.parametrize(
+    "body",
+    [lambda _arguments, _use: object(), lambda _arguments, _use: "x" * 5_000],
+    ids=["an object", "too much"],
+)
+def test_what_is_no_result_is_recorded_as_a_bad_one(body: Callable[..., object]) -> None:
+    """What is too much is measured by the limits of the runtime."""
+    with Scene(limits=Limits(record_bytes_max=4_000)) as scene:
+        scene.tool(body)
+        scene.replies = [CALL]
+        scene.ask("A")
+        scene.settle()
+        (record,) = results(scene)
+        assert record.data["error"] == {"name": "BadResult", "code": "bad-result"}
 
 
 @pytest.mark.clause("K-03", "B-128")
@@ -308,6 +323,26 @@ def test_a_result_may_be_replaced_or_rejected() -> None:
         ]
 
 
+@pytest.mark.clause("K-07", "K-08")
+def test_other_content_leaves_the_rest_of_a_result_as_it_is() -> None:
+    """What a body said for programs is not for interceptors to take back."""
+    error = ToolErrorInfo(name="NotFound", code="not-found")
+    body = ToolResult(content="no", is_error=True, error=error, meta={"path": "a"})
+    with Scene() as scene:
+        scene.tool(lambda *_: body)
+        scene.intercept(TOOL_AFTER, lambda _: Accept(content="look elsewhere"))
+        scene.replies = [(call(1),)]
+        scene.ask("A")
+        scene.settle()
+        (result,) = results(scene)
+        assert text_of(result) == "look elsewhere"
+        assert {name: result.data[name] for name in ("is_error", "error", "meta")} == {
+            "is_error": True,
+            "error": {"name": "NotFound", "code": "not-found"},
+            "meta": {"path": "a"},
+        }
+
+
 @pytest.mark.clause("B-67", "K-07")
 def test_context_attached_to_results_follows_the_last_of_them() -> None:
     """Nothing may stand between a call and its result."""
@@ -330,6 +365,20 @@ def test_context_attached_to_results_follows_the_last_of_them() -> None:
         )
 
 
+@pytest.mark.clause("B-166")
+def test_context_that_no_record_could_hold_fails_the_interceptor_that_attached_it() -> None:
+    """Before the step is closed, where nothing may be refused any more."""
+    with Scene(limits=Limits(record_bytes_max=2_000)) as scene:
+        scene.tool()
+        scene.intercept(TOOL_AFTER, lambda _: Accept(context="x" * 3_000))
+        scene.replies = [CALL]
+        scene.ask("A")
+        scene.settle()
+        (result,) = results(scene)
+        assert (result.data["is_error"], result.data["error"]["code"]) == (True, "limit")
+        assert scene.trace()[-4:] == ["TE{completed}", "FLUSH", "idle", "W"]
+
+
 @pytest.mark.clause("K-03")
 @pytest.mark.parametrize("answer", [failing, lambda _: 5], ids=["raises", "answers nonsense"])
 def test_an_interceptor_that_fails_behind_a_body_is_the_result(
@@ -344,14 +393,3 @@ def test_an_interceptor_that_fails_behind_a_body_is_the_result(
         scene.settle()
         assert results(scene)[0].data["is_error"]
         assert "TE{completed}" in scene.trace()
-
-
-@pytest.mark.clause("B-73")
-def test_a_reply_that_was_cut_off_makes_no_call() -> None:
-    """Its calls may be incomplete."""
-    with Scene() as scene:
-        scene.tool()
-        scene.replies = [(TextDelta("1"), call(1), Finish(FinishKind.MAX_TOKENS))]
-        scene.ask("A")
-        scene.settle()
-        scene.expect("running TS UM(A) SS CH CH AM SE TE{max-tokens} FLUSH idle W")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from runtime import Tool, ToolCallDelta
+from runtime import Finish, FinishKind, TextDelta, Tool, ToolCallDelta
 from runtime.seams import TOOL_BEFORE, TOOL_PERMISSION, Ask, Deny, Permit
 from tests.unit.test_calls import BEFORE, BEGIN, REST, failing, results, text_of
 from tests.unit.windows.scene import CALL, Scene, call
@@ -60,7 +60,7 @@ def test_what_is_said_of_a_call_behind_a_stop_is_not_its_result(
         )
 
 
-@pytest.mark.clause("K-05")
+@pytest.mark.clause("K-05", "B-144")
 @pytest.mark.parametrize(
     ("answer", "said"),
     [("no", "permission was refused"), (False, "permission was refused"), (None, "nobody here")],
@@ -77,3 +77,14 @@ def test_only_true_is_a_permission(answer: object, said: str) -> None:
         scene.expect(f"{BEGIN} {BEFORE} tool/permission? TR(denied) {REST}")
         assert text_of(results(scene)[0]).startswith("Error: May I? ")
         assert said in text_of(results(scene)[0])
+
+
+@pytest.mark.clause("B-73")
+def test_a_reply_that_was_cut_off_makes_no_call() -> None:
+    """Its calls may be incomplete."""
+    with Scene() as scene:
+        scene.tool()
+        scene.replies = [(TextDelta("1"), call(1), Finish(FinishKind.MAX_TOKENS))]
+        scene.ask("A")
+        scene.settle()
+        scene.expect("running TS UM(A) SS CH CH AM SE TE{max-tokens} FLUSH idle W")

@@ -47,7 +47,7 @@ def test_a_configured_agent_goes_on_with_its_session() -> None:
         assert scene.backend.disk.writers == {}
 
 
-@pytest.mark.clause("F-27")
+@pytest.mark.clause("F-25", "F-27")
 @pytest.mark.parametrize("reason", ["unknown", "damaged", "busy", "no store", "twice"])
 def test_a_configured_agent_that_cannot_be_resumed_is_a_line_in_the_log(
     reason: str, caplog: pytest.LogCaptureFixture
@@ -154,9 +154,9 @@ def test_an_unload_while_a_configured_agent_is_being_resumed_publishes_nothing(
         assert scene.backend.disk.writers == {}
 
 
-@pytest.mark.clause("F-30")
+@pytest.mark.clause("F-27", "F-30")
 def test_a_runtime_that_is_given_up_while_it_opens_leaves_nothing() -> None:
-    """Its block is never entered; the load is given up with it."""
+    """Its block is not entered before the agent is there; the load is given up with it."""
     configured = (ConfiguredAgent(id="c", resume="a"),)
     scene = StoredScene(store_of("A"), agents=(), configured=configured)
     with scene.stage:

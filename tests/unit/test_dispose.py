@@ -61,6 +61,8 @@ def test_the_whole_order_of_an_end() -> None:
 def test_nothing_but_the_status_happens_inside_the_call_for_a_parked_agent() -> None:
     """It is still registered and in the store when `dispose` returns."""
     with Scene() as scene:
+        rt, at_its_end = scene.rt, list[object]()
+        scene.at("gone", lambda: at_its_end.extend((rt.agents.get("a"), rt.sessions.get("a"))))
         teardown = scene.handle().dispose()
         scene.expect("disposed")
         assert scene.rt.agents.get("a") is scene.a
@@ -68,6 +70,7 @@ def test_nothing_but_the_status_happens_inside_the_call_for_a_parked_agent() -> 
         assert not teardown.is_done
         scene.settle()
         scene.expect("disposed gone")
+        assert at_its_end == [None, scene.a.session]
         assert scene.rt.agents.get("a") is None
         assert scene.rt.sessions.get("a") is None
 
@@ -337,7 +340,7 @@ def test_the_end_of_the_runtime_names_what_its_agents_left_behind() -> None:
         scene.settle()
 
 
-@pytest.mark.clause("A-32", "A-33", "A-80")
+@pytest.mark.clause("A-20", "A-32", "A-33", "A-80")
 @pytest.mark.seed("SEED-20")
 @pytest.mark.parametrize("registered", ["before", "after"])
 def test_a_waiter_waits_for_the_exit_and_not_for_the_status(registered: str) -> None:

@@ -146,6 +146,11 @@ def test_a_model_that_yields_nothing_leaves_no_message(*, cooperative: bool) -> 
         (CUT, "CH CH AM SE TE{max-tokens}", None),
         ((Finish(FinishKind.MAX_TOKENS),), "SE TE{max-tokens}", None),
         ((*CALL, Finish(FinishKind.MAX_TOKENS)), "CH SE TE{max-tokens}", None),
+        (
+            (*CALL, Usage({"n": 1}), Finish(FinishKind.MAX_TOKENS)),
+            "CH CH AM SE TE{max-tokens}",
+            None,
+        ),
         ((TextDelta("1"), Finish(FinishKind.ABORTED)), "CH SE ERR(1) TE{error}", "aborted"),
         ((TextDelta("1"), Finish(FinishKind.ERROR)), "CH SE ERR(1) TE{error}", None),
         ((Finish(FinishKind.ERROR, "busy", "no"),), "SE ERR(1) TE{error}", "busy"),

@@ -30,9 +30,10 @@ def test_a_busy_agent_says_where_it_waits_and_since_when(window: Window) -> None
             scene.open("model")
         scene.stage.loop.advance(3)
         scene.a.send("B")
+        scene.a.send("C")
         scene.a.steer("S")
         (about,) = scene.rt.inspect().agents
-        assert (about.status, about.queued, about.steering) == (Status.RUNNING, 1, 1)
+        assert (about.status, about.queued, about.steering) == (Status.RUNNING, 2, 1)
         assert (about.window, about.has_task, about.waits_since_ms) == (window, True, 5_000)
         scene.settle()
 

@@ -13,33 +13,39 @@ NOTICE = AgentNotice(agent=None)
 
 
 @pytest.fixture
-def bus() -> Iterator[Context]:
-    """Return the root of an application on a stage of its own."""
-    with Stage():
-        yield Context.root()
+def stage() -> Iterator[Stage]:
+    """Give a stage."""
+    with Stage() as entered:
+        yield entered
 
 
-@pytest.mark.clause("A-42", "A-70")
-def test_a_delivery_that_the_program_interrupts_loses_only_the_notice_it_was_at(
-    bus: Context,
+@pytest.fixture
+def bus(stage: Stage) -> Context:  # noqa: ARG001  # it has to be entered
+    """Return the root of an application on the stage."""
+    return Context.root()
+
+
+@pytest.mark.clause("A-42", "A-70", "B-167")
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
+def test_a_listener_that_ends_the_process_keeps_no_notice_from_anybody(
+    stage: Stage, bus: Context, end: type[BaseException]
 ) -> None:
-    """What stood behind it is delivered the next time."""
+    """Everybody is told, and then the loop ends."""
     told: list[str] = []
 
-    def interrupt(_: AgentNotice) -> None:
-        told.append("created")
-        raise KeyboardInterrupt
+    def leave(_: AgentNotice) -> None:
+        raise end
 
-    bus.on(AGENT_CREATED, interrupt)
+    bus.on(AGENT_CREATED, leave)
+    bus.on(AGENT_CREATED, lambda _: told.append("created"))
     bus.on(AGENT_DISPOSED, lambda _: told.append("disposed"))
     outbox = Outbox(bus.channels)
     outbox.place(AGENT_CREATED, NOTICE)
     outbox.place(AGENT_DISPOSED, NOTICE)
-    with pytest.raises(KeyboardInterrupt):
-        outbox.deliver()
-    assert (told, outbox.depth) == (["created"], 0)
     outbox.deliver()
-    assert told == ["created", "disposed"]
+    assert (told, outbox.depth) == (["created", "disposed"], 0)
+    with pytest.raises(end):
+        stage.run_until_quiet()
 
 
 @pytest.mark.clause("A-71", "G-34")

@@ -91,6 +91,20 @@ def test_a_blocked_prompt_is_recorded_as_such_and_the_others_run() -> None:
         )  # fmt: skip
 
 
+@pytest.mark.clause("B-90", "B-91")
+@pytest.mark.parametrize("blocked", ["m1", "m2", "m3"])
+def test_one_prompt_that_is_let_in_makes_a_turn(blocked: str) -> None:
+    """Wherever in its batch the blocked one stands."""
+    with Scene() as scene:
+        scene.intercept(
+            PROMPT_SUBMIT, lambda it: Block("no") if it.message_id == blocked else Allow()
+        )
+        scene.ask("A", "B", "C")
+        scene.settle()
+        assert scene.trace()[-4:] == ["TE{completed}", "FLUSH", "idle", "W"]
+        assert len(scene.requests[0].messages) == 2
+
+
 @pytest.mark.clause("B-91")
 def test_a_turn_whose_prompts_are_all_blocked_is_rejected_with_the_last_reason() -> None:
     """No step is opened and no model asked."""

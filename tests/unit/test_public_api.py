@@ -90,6 +90,7 @@ NAMES = [
     "ReasoningDelta",
     "Record",
     "RecordAppended",
+    "RemovingBackend",
     "Reply",
     "Runtime",
     "ScriptError",
@@ -238,7 +239,7 @@ def test_the_verbs_take_content_and_a_source(verb: str) -> None:
     assert inspect.iscoroutinefunction(LiveAgent.when_idle)
 
 
-@pytest.mark.clause("F-01", "F-32", "A-50", "F-42")
+@pytest.mark.clause("F-01", "F-32", "A-50", "A-72", "F-42")
 @pytest.mark.seed("SEED-29", "SEED-30")
 def test_handles_and_registry() -> None:
     """`create` is synchronous and by name only; `dispose` takes nothing and returns at once."""

@@ -88,7 +88,7 @@ def test_an_agent_id_that_is_taken_is_refused_and_its_session_id_stays_free() ->
 @pytest.mark.clause("F-06", "A-48", "A-78")
 @pytest.mark.seed("SEED-67")
 def test_a_session_id_that_is_taken_is_refused_under_any_agent_id() -> None:
-    """Nothing is registered, and the agent that lives on it is untouched."""
+    """Nothing is registered, the agent's id stays free, and whoever lives there is untouched."""
     with Scene() as scene:
         scene.ask("A")
         scene.quiet()
@@ -96,6 +96,7 @@ def test_a_session_id_that_is_taken_is_refused_under_any_agent_id() -> None:
             scene.rt.agents.create(agent_id="b", session_id="a")
         assert scene.rt.agents.get("b") is None
         assert scene.rt.sessions.get("a") is scene.a.session
+        scene.create("b")
         scene.settle()
         scene.expect("running [A] idle W")
 
@@ -156,6 +157,7 @@ def test_the_order_of_a_creation() -> None:
         for announcement in CREATION:
             scene.rt.on(announcement, look(announcement.name))
         scene.rt.on(AGENT_CREATED, send)
+        scene.rt.on(AGENT_STATUS, look("a status"))
         scene.rt.on(SESSION_EVENT, look("a record"))
         handle = scene.rt.agents.create(agent_id="b")
         assert seen == [
@@ -165,6 +167,28 @@ def test_the_order_of_a_creation() -> None:
         ]
         assert handle.agent.status is Status.IDLE
         handle.dispose()
+
+
+@pytest.mark.clause("F-77")
+@pytest.mark.parametrize("how", ["the runtime", "the agents"])
+def test_no_session_starts_for_an_agent_that_ended_when_it_was_created(how: str) -> None:
+    """A listener of its creation closes the runtime, or unloads what drives agents."""
+    told: list[str] = []
+
+    def end(_: object) -> None:
+        told.append("created")
+        if how == "the runtime":
+            scene.rt.aclose()
+        else:
+            scene.rt.driver.dispose()
+
+    with Scene(agents=()) as scene:
+        scene.rt.on(AGENT_CREATED, end)
+        scene.rt.on(AGENT_SESSION_START, lambda _: told.append("started"))
+        handle = scene.rt.agents.create(agent_id="b")
+        assert told == ["created"]
+        scene.settle()
+        assert handle.agent.status is Status.DISPOSED
 
 
 @pytest.mark.clause("D-37", "D-38", "A-48", "F-05")
@@ -213,3 +237,25 @@ def test_a_detached_session_can_be_read_and_publishes_nothing() -> None:
         assert len(session.events) == following.result() == 8
         assert [each.role for each in session.messages()] == ["user", "assistant"]
         assert records == []
+
+
+@pytest.mark.clause("F-38", "F-22")
+def test_what_is_cleaned_up_twice_is_taken_from_no_successor() -> None:
+    """A late second clean-up holds the agent, or the reservation, and not their id."""
+    with Scene() as scene:
+        roster = scene.rt.roster
+        assert roster is not None
+        old = roster.cores["a"]
+        scene.dispose()
+        scene.settle()
+        new = scene.create("a")
+        roster._unregister(old)  # noqa: SLF001  # nobody else can clean up twice
+        assert scene.rt.agents.get("a") is new
+        free = roster._reserve("b")  # noqa: SLF001  # as above
+        free()
+        again = roster._reserve("b")  # noqa: SLF001  # as above
+        free()
+        with pytest.raises(DuplicateIdError):
+            scene.create("b")
+        again()
+        scene.create("b")

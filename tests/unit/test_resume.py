@@ -7,6 +7,7 @@ import pytest
 
 from runtime import (
     AGENT_SESSION_START,
+    AGENT_STATUS,
     SESSION_EVENT,
     AgentHandle,
     AgentOptions,
@@ -46,7 +47,7 @@ def test_a_resumed_session_is_the_session() -> None:
         assert set(scene.disk.calls[2:]) == {"write"}
 
 
-@pytest.mark.clause("D-37", "F-13", "F-14", "D-36")
+@pytest.mark.clause("D-37", "F-13", "F-14", "D-36", "A-39")
 def test_the_order_of_a_resume_is_that_of_a_creation() -> None:
     """The session-start says which it was; a listener finds the agent and may inject."""
     seen: list[tuple[str, bool, bool]] = []
@@ -66,6 +67,7 @@ def test_the_order_of_a_resume_is_that_of_a_creation() -> None:
     with StoredScene(store_of("A"), agents=()) as scene:
         for announcement in CREATION:
             scene.rt.on(announcement, look(announcement.name))
+        scene.rt.on(AGENT_STATUS, look("a status"))
         scene.rt.on(AGENT_SESSION_START, started)
         agent = scene.resume()
         assert seen == [

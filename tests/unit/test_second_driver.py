@@ -75,7 +75,9 @@ def test_a_driver_that_is_restarted_takes_its_own_place() -> None:
 CALLS: Final[dict[str, Callable[[Scene], object]]] = {
     "the runtime": lambda scene: scene.rt.agents.create(agent_id="b"),
     "the runtime, by a taken id": lambda scene: scene.rt.agents.create(agent_id="a"),
+    "the root": lambda scene: scene.rt.context.agents.create(agent_id="b"),
 }
+_REFUSED: Final = "create refused: (plugin driver is|no plugin drives agents here)"
 
 
 @pytest.mark.clause("F-03")
@@ -90,10 +92,11 @@ def test_without_a_driver_nothing_is_created(call: str, when: str) -> None:
         end = scene.rt.driver.dispose()
         if when == "afterwards":
             wait(scene.stage, end)
-        with pytest.raises(CallerError, match="create refused: plugin driver is"):
+        with pytest.raises(CallerError, match=_REFUSED):
             CALLS[call](scene)
         wait(scene.stage, end)
-        assert (scene.rt.agents.list(), scene.rt.agents.get("a")) == ((), None)
+        for agents in (scene.rt.agents, scene.rt.context.agents):
+            assert (agents.list(), agents.get("a")) == ((), None)
         assert scene.rt.sessions.list() == ()
 
 

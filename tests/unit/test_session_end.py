@@ -106,6 +106,7 @@ def test_everybody_who_ends_a_session_waits_for_one_end() -> None:
         left(scene)
         both = [scene.start(scene.rt.sessions.end("a")) for _ in range(2)]
         scene.quiet()
+        assert [each.done() for each in both] == [False, False]
         both[0].cancel()
         scene.settle()
         assert both[1].result() is None

@@ -150,7 +150,7 @@ def test_detaching_takes_out_that_session_and_never_another_of_its_id(sessions: 
     assert sessions.get("s") is second.session
 
 
-@pytest.mark.clause("E-23")
+@pytest.mark.clause("E-23", "F-38")
 def test_a_reserved_id_is_taken_and_only_its_holder_frees_it(sessions: Sessions) -> None:
     """A reservation that is over frees nothing that came after it."""
     free = sessions.reserve("s")

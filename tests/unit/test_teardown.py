@@ -11,6 +11,10 @@ from statemachine.conformance.stage.stage import Stage
 from tests.unit.windows.scene import Scene
 
 
+async def _run(link: Link) -> Iterable[str]:
+    return await link.run()
+
+
 async def nothing() -> Iterable[str]:
     """Leave nothing behind."""
     return ()
@@ -52,9 +56,9 @@ def test_a_bounded_wait_waits_for_the_last_one() -> None:
         assert stage.complete(scenario()) == [True, True, False]
 
 
-@pytest.mark.clause("F-17", "F-34")
+@pytest.mark.clause("F-17", "F-34", "B-167")
 def test_a_dispose_that_the_program_interrupts_still_comes_to_its_end() -> None:
-    """The agent is disposed, and the end that everybody joins is under way."""
+    """The agent is disposed, and the loop ends when that is under way."""
 
     def interrupt(notice: StatusChanged) -> None:
         subscription.close()
@@ -62,9 +66,9 @@ def test_a_dispose_that_the_program_interrupts_still_comes_to_its_end() -> None:
 
     with Scene() as scene:
         subscription = scene.rt.on(AGENT_STATUS, interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            scene.handle().dispose()
         scene.dispose()
+        with pytest.raises(KeyboardInterrupt):
+            scene.quiet()
         scene.settle()
         assert scene.trace()[-2:] == ["gone", "END"]
 
@@ -77,3 +81,21 @@ async def _until(loop: asyncio.AbstractEventLoop, at: float) -> None:
     done = loop.create_future()
     loop.call_at(at, done.set_result, None)
     await done
+
+
+@pytest.mark.clause("F-38", "A-48")
+def test_an_end_that_is_gone_through_again_leaves_whoever_has_the_names_now() -> None:
+    """Each part of it knows the agent and the session themselves, and not what they are called."""
+    with Scene() as scene:
+        scene.dispose()
+        scene.settle()
+        # A link may be run again from its beginning, and here the whole end is.
+        again = scene.handle()._links()  # noqa: SLF001  # the inside
+        heir = scene.create("a")
+        for link in again:
+            scene.stage.complete(_run(link))
+        assert scene.rt.agents.get("a") is heir
+        assert scene.rt.sessions.get("a") is heir.session
+        heir.send("B")
+        scene.settle()
+        assert scene.trace()[-2:] == ["FLUSH", "idle"]

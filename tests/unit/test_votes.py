@@ -11,7 +11,8 @@ from runtime.seams import (
     Continue,
     Stop,
 )
-from tests.unit.windows.scene import CALL, Scene
+from runtime.session.content import text_of
+from tests.unit.windows.scene import CALL, Scene, spelled
 
 STEP = "SS CH CH AM SE"
 
@@ -97,9 +98,47 @@ def test_a_cancel_overrules_a_vote_to_go_on_and_its_reason_vanishes() -> None:
         scene.intercept(TURN_CONTINUE, answer)
         scene.ask("A")
         scene.settle()
-        scene.expect(
-            f"running TS UM(A) {STEP} turn/continue? abort cancelled TE{{aborted:r}} FLUSH idle W"
-        )
+        aborted = "turn/continue? abort cancelled TE{aborted:r} FLUSH"
+        scene.expect(f"running TS UM(A) {STEP} {aborted} idle W")
+        scene.a.send("B")
+        scene.settle()
+        assert scene.trace()[-12:] == spelled(f"W running TS UM(B) {STEP} {aborted} idle")[-12:]
+
+
+@pytest.mark.clause("B-151")
+def test_a_reason_stands_before_the_steering_that_came_during_the_vote() -> None:
+    """Whichever was there first: the step is the one that was voted for."""
+    with Scene() as scene:
+
+        def answer(it: seams.Moment) -> object:
+            if it.step > 1:
+                return Stop()
+            it.agent.steer("S")
+            return Continue("look again")
+
+        scene.intercept(TURN_CONTINUE, answer)
+        scene.ask("A")
+        scene.settle()
+        told = [each for each in scene.records() if each.type == "steering/message"]
+        assert [text_of(each.data["content"]) for each in told] == ["look again", "S"]
+
+
+@pytest.mark.clause("B-26", "B-45", "B-108")
+@pytest.mark.parametrize(
+    ("stop", "rest"),
+    [
+        ("cancel", "abort cancelled TE{aborted:r} FLUSH idle W"),
+        ("dispose", "abort disposed TE{disposed} FLUSH W gone"),
+    ],
+)
+def test_a_step_that_was_stopped_asks_for_no_vote(stop: str, rest: str) -> None:
+    """The stop comes from a listener of `step/end`, and somebody would have voted."""
+    with Scene() as scene:
+        scene.intercept(TURN_CONTINUE, lambda _: Continue())
+        scene.at("SE", lambda: scene.stop(stop))
+        scene.ask("A")
+        scene.settle()
+        scene.expect(f"running TS UM(A) {STEP} {rest}")
 
 
 @pytest.mark.clause("B-70", "B-107")

@@ -1,8 +1,16 @@
 """`when_idle`: what it waits for, and what cannot keep a waiter waiting."""
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import pytest
 
-from runtime import AGENT_STATUS, Status, StatusChanged
+from runtime import AGENT_STATUS, EchoModel, Runtime, Status, StatusChanged, open_runtime
+from runtime.ports import yield_once
+from runtime.subject import StageClock, StageIdentifiers
+from statemachine.conformance.stage.stage import Stage
 from tests.unit.windows.scene import Scene
 
 
@@ -72,6 +80,56 @@ def test_a_cancelled_waiter_is_removed() -> None:
         scene.expect("running [A] idle W")
 
 
+@pytest.mark.clause("A-38", "A-36")
+def test_a_waiter_that_an_idle_listener_registers_at_once_is_released() -> None:
+    """It waits before the listener cancels the work, and no status will change any more."""
+    waiters: list[asyncio.Future[Any]] = []
+
+    def act() -> None:
+        scene.a.send("B")
+        # The first stretch of an eager task runs inside whoever makes it, and not on his task.
+        loop, driver = asyncio.get_running_loop(), asyncio.current_task()
+        assert driver is not None
+        asyncio.tasks._leave_task(loop, driver)  # noqa: SLF001  # made for tasks of one's own
+        waiters.append(wait.send(None))
+        asyncio.tasks._enter_task(loop, driver)  # noqa: SLF001  # made for tasks of one's own
+        assert not waiters[0].done()
+        scene.a.cancel("r")
+        assert not waiters[0].done()
+
+    with Scene() as scene:
+        wait = scene.a.when_idle()
+        scene.at("idle", act)
+        scene.a.send("A")
+        scene.settle()
+        scene.expect("running [A] idle -B{cancelled:r}")
+        assert waiters[0].done()
+        with pytest.raises(StopIteration):
+            wait.send(None)
+
+
+@pytest.mark.clause("A-31", "A-35", "A-65", "A-76")
+def test_only_the_driver_releases_waiters() -> None:
+    """No cancel does, wherever it lands, and no end of a turn; `idle` does, before it is told."""
+    told: list[bool] = []
+    with Scene() as scene:
+        scene.hold()
+        scene.a.send("A")
+        wait = scene.a.when_idle()
+        waiter = wait.send(None)
+        scene.at("idle", lambda: told.append(waiter.done()))
+        scene.a.cancel()
+        assert not waiter.done()
+        for _ in ("in its stream", "in its flush"):
+            scene.a.send("B")
+            scene.quiet()
+            assert not waiter.done()
+            scene.a.cancel()
+            assert not waiter.done()
+        scene.open("flush")
+        assert told == [True]
+
+
 @pytest.mark.clause("A-34", "A-35", "A-43")
 def test_waiters_do_not_depend_on_listeners() -> None:
     """A listener that raises at every status keeps nobody waiting."""
@@ -91,3 +149,53 @@ def test_waiters_do_not_depend_on_listeners() -> None:
         scene.settle()
         assert seen == ["running", "cancelled", "idle", "disposed"]
         assert scene.trace()[-4:] == ["W", "disposed", "gone", "END"]
+
+
+@contextmanager
+def quick_runtime(stage: Stage) -> Iterator[Runtime]:
+    """Open a runtime without a listener, in which nothing has to be waited for."""
+    opening = open_runtime(
+        models={"echo": EchoModel()},
+        default_model="echo",
+        clock=StageClock(stage),
+        identifiers=StageIdentifiers(),
+    )
+    yield stage.complete(opening.__aenter__())
+    stage.complete(opening.__aexit__(None, None, None))
+
+
+@pytest.mark.clause("A-34")
+def test_waiters_need_no_listener(stage: Stage) -> None:
+    """Nobody listens to any status, or the only one leaves while others wait."""
+    with quick_runtime(stage) as rt:
+        agent = rt.agents.create().agent
+        agent.send("A")
+        stage.complete(agent.when_idle())
+        leaving = rt.on(AGENT_STATUS, lambda _: leaving.close())
+        agent.send("B")
+        stage.complete(agent.when_idle())
+
+
+@pytest.mark.clause("B-150", "B-93")
+def test_turn_upon_turn_leaves_the_loop_to_others_in_between(stage: Stage) -> None:
+    """A listener that always sends again does not keep the loop from anybody."""
+    passes, seen = 0, list[int]()
+
+    async def somebody_else() -> None:
+        nonlocal passes
+        while len(seen) < 6:
+            passes += 1
+            await yield_once()
+
+    def again(notice: StatusChanged) -> None:
+        if notice.status is Status.IDLE and len(seen) < 6:
+            seen.append(passes)
+            notice.agent.send("again")
+
+    with quick_runtime(stage) as rt:
+        agent = rt.agents.create().agent
+        rt.on(AGENT_STATUS, again)
+        stage.spawn(somebody_else(), "somebody else")
+        agent.send("A")
+        stage.settle()
+        assert len(set(seen[1:])) == 5, seen

@@ -217,7 +217,7 @@ CRITERIA: Final = (
     _row(
         "INV-14",
         "A E",
-        "Ar Er",
+        "As Ar Es Er",
         "F-21 F-22 J-34 J-36 J-38 J-40 J-58",
         "nothing of a connection outlives it",
         "After a client has gone no agent and no session of its connection remains or appears "
@@ -226,7 +226,7 @@ CRITERIA: Final = (
     _row(
         "INV-15",
         "A E",
-        "Ar Er",
+        "As Ar Es Er",
         "A-54 A-79 J-13 J-19 J-21 J-48 J-57",
         "each client prompt is answered once",
         "Each prompt of a client is answered exactly once and after its updates, a cancelled "

@@ -67,11 +67,13 @@ def test_every_violation_is_told_with_its_place_on_standard_error(damaged: Path)
 @pytest.mark.clause("L-16")
 @pytest.mark.parametrize("command", ["verify-format", "verify-classification"])
 def test_success_is_told_on_standard_output_with_the_count(tmp_path: Path, command: str) -> None:
-    """A corpus in order gives one line, the number of its RFCs and exit code 0."""
+    """A corpus in order gives one line with its count of RFCs, exit code 0, and stays as it is."""
     root = corpus(tmp_path, {place_of(lifecycle): text for lifecycle, text in GOOD.items()})
+    before = snapshot(root)
     told = call(sys.executable, GATE, command, root, folder=tmp_path)
     assert (told.returncode, told.stderr) == (0, "")
     assert told.stdout.startswith(f"{command}: 3 RFCs ")
+    assert snapshot(root) == before
 
 
 @pytest.mark.clause("L-16")

@@ -306,10 +306,17 @@ def test_rfc_format_grandfather(gate: Gate, day: str, *, is_excused: bool) -> No
 @pytest.mark.clause("L-11")
 @pytest.mark.seed("SEED-76")
 @pytest.mark.parametrize(
-    "almost", [GRANDFATHER.lower(), f" {GRANDFATHER}", f"{GRANDFATHER} Sorry.", GRANDFATHER[:-4]]
+    "almost",
+    [
+        GRANDFATHER.lower(),
+        f" {GRANDFATHER}",
+        f"{GRANDFATHER} Sorry.",
+        GRANDFATHER[:-4],
+        f"```\n{GRANDFATHER}\n```",
+    ],
 )
 def test_rfc_format_grandfather_is_exact(gate: Gate, almost: str) -> None:
-    """What only resembles the comment, or shares its line, excuses nothing."""
+    """What resembles the comment, shares its line or stands in a code fence excuses nothing."""
     text = edited(IMPLEMENTED, ALTERNATIVES, f"{almost}\n")
     assert gate.refuses(text, "implemented", "2026-07-04") == ["1 (L-11)"]
 

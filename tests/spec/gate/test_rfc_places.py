@@ -89,6 +89,19 @@ def test_a_name_is_a_day_and_a_topic(
     assert refused(ask(capsys, PLACES, root)) == (f"{place}:1 (L-03)",)
 
 
+@pytest.mark.clause("L-01")
+def test_there_are_three_lifecycles_and_six_classes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever invents a fourth or a seventh is told all that there are."""
+    texts = {place_of("implemented"): IMPLEMENTED, "draft/": "", "proposed/docs/": ""}
+    errors = ask(capsys, PLACES, corpus(tmp_path, texts)).errors
+    assert errors == (
+        f"draft:1: `draft` is no lifecycle; there are {', '.join(GOOD)} (L-02)",
+        f"proposed/docs:1: `docs` is no class; there are {', '.join(CLASSES)} (L-03)",
+    )
+
+
 @pytest.mark.clause("L-03")
 def test_a_text_without_a_title_is_refused_by_both_gates(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -137,6 +150,8 @@ def test_a_corpus_without_an_rfc_is_no_success(
     root = corpus(tmp_path, texts)
     assert refused(ask(capsys, PLACES, root)) == (f"{tmp_path}:1 (L-27)",)
     assert ask(capsys, FORMAT, root).code == 1
+    assert refused(ask(capsys, "gen-index", root)) == (f"{tmp_path}:1 (L-27)",)
+    assert not (root / "INDEX.md").exists()
 
 
 @pytest.mark.clause("L-21")

@@ -10,10 +10,18 @@ import pytest
 
 import runtime.acp
 from acp.schema import SessionNotification
-from runtime import SESSION_ENDED, SESSION_EVENT, RecordAppended
+from runtime import (
+    AGENT_SESSION_START,
+    SESSION_ENDED,
+    SESSION_EVENT,
+    RecordAppended,
+    SessionStarted,
+)
 from runtime.acp.bridge import Bridge
 from runtime.context import Proceed
+from runtime.errors import CallerError
 from runtime.limits import Limits
+from runtime.persistence import PERSISTENCE
 from runtime.seams import PROMPT_SUBMIT, Block, PromptSubmission, PromptVerdict
 from runtime.tools import Tool
 
@@ -32,7 +40,7 @@ def test_with_a_store_loading_is_offered(connected: Connected) -> None:
     """What is offered is what there is."""
     offered = connected.ask("initialize", protocolVersion=1)["result"]["agentCapabilities"]
     assert offered["loadSession"] is True
-    assert set(offered["sessionCapabilities"]) == {"close", "list", "resume"}
+    assert set(offered["sessionCapabilities"]) == {"close", "delete", "list", "resume"}
 
 
 @pytest.mark.clause("J-03", "J-04", "J-05")
@@ -149,6 +157,7 @@ def test_unloading_the_bridge_ends_its_agents_and_nothing_else(connected: Connec
         ("session/load", {"cwd": "/", "mcpServers": [], "sessionId": session}),
         ("session/list", {}),
         ("session/close", {"sessionId": session}),
+        ("session/delete", {"sessionId": session}),
         ("session/prompt", {"sessionId": session, "prompt": [{"type": "text", "text": "x"}]}),
     ):
         answer = connected.ask(method, **params)
@@ -202,6 +211,42 @@ def test_an_agent_that_somebody_else_ends_is_a_closed_session(connected: Connect
     assert connected.answer(again)["error"]["code"] == -32002
 
 
+@pytest.mark.clause("J-76")
+def test_an_agent_that_is_ended_while_it_is_loaded_is_not_loaded(connected: Connected) -> None:
+    """Nothing is claimed of it, and it may be loaded again."""
+    session = connected.new()
+    connected.prompt(session, "hello")
+    connected.go_on()
+    connected.ask("session/close", sessionId=session)
+    was_ended: list[str] = []
+
+    def end_first(notice: SessionStarted) -> None:
+        roster = connected.runtime.roster
+        if roster is not None and not was_ended:
+            was_ended.append(notice.agent.id)
+            roster.handles[notice.agent.id].dispose()
+
+    connected.runtime.on(AGENT_SESSION_START, end_first)
+    load = {"sessionId": session, "cwd": "/", "mcpServers": []}
+    assert connected.ask("session/load", **load)["error"]["code"] == -32002
+    assert was_ended == [session]
+    assert connected.ask("session/close", sessionId=session)["error"]["code"] == -32002
+    assert "error" not in connected.ask("session/load", **load)
+
+
+@pytest.mark.clause("J-53")
+@pytest.mark.parametrize("method", ["load", "resume", "close", "prompt", "new"])
+def test_a_refusal_does_not_repeat_a_long_name(connected: Connected, method: str) -> None:
+    """Whoever sends a megabyte knows what it was."""
+    said = [{"type": "text", "text": "hello"}]
+    long = {"sessionId": "x" * 1_000_000, "cwd": "/", "prompt": said, "mcpServers": []}
+    if method == "new":
+        long["cwd"] = "y" * 1_000_000
+    refused = connected.ask(f"session/{method}", **long)
+    assert refused["error"]["code"] in {-32002, -32602}
+    assert len(str(refused)) < 1_000
+
+
 @pytest.mark.clause("D-63", "J-58")
 @pytest.mark.parametrize("is_closed", [True, False], ids=["closed", "client gone"])
 def test_a_session_of_a_client_ends_with_it(connected: Connected, *, is_closed: bool) -> None:
@@ -248,6 +293,33 @@ def test_without_the_sdk_it_is_said_what_to_install() -> None:
     assert (run.returncode, run.stdout) == (2, b"")
     assert b"quiesce[acp]" in run.stderr
     assert b"Traceback" not in run.stderr
+
+
+@pytest.mark.clause("J-71", "E-90")
+def test_a_session_of_somebody_else_is_not_deleted(connected: Connected) -> None:
+    """Whatever lives in this process belongs to whoever made it."""
+    other = connected.runtime.agents.create(cwd="/")
+    other.agent.send("hello")
+    connected.go_on()
+    session = other.agent.session.id
+    assert connected.ask("session/delete", sessionId=session)["error"]["code"] == -32602
+    assert connected.runtime.agents.list() == (other.agent,)
+    connected.stage.complete(_end(other.dispose()))
+    assert connected.ask("session/delete", sessionId=session)["result"] == {}
+    assert connected.ask("session/list")["result"]["sessions"] == []
+
+
+@pytest.mark.clause("E-90")
+def test_what_lives_is_not_removed_under_it(connected: Connected) -> None:
+    """Also whoever asks the keeper itself is refused, and nothing of the session is lost."""
+    session = connected.new()
+    connected.prompt(session, "hello")
+    connected.go_on()
+    keeper = connected.runtime.context.get(PERSISTENCE)
+    assert keeper is not None
+    with pytest.raises(CallerError, match="lives"):
+        connected.stage.complete(keeper.remove(session))
+    assert [each.header.id for each in connected.stage.complete(keeper.headers())] == [session]
 
 
 @pytest.mark.clause("J-55")

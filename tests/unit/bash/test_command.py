@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from runtime import AbortSignal, JobStatus, Limits
+from runtime import AbortSignal, BashConfig, BashExecSpec, JobStatus, Limits
 from runtime.abort import AbortAuthority
 from runtime.bash.command import Command
 from runtime.processes import Stream
@@ -45,17 +45,18 @@ def test_a_group_that_ignores_the_request_is_killed_when_the_grace_is_over(scene
     assert scene.task(job).signal == "SIGKILL"
 
 
-@pytest.mark.clause("H-32")
+@pytest.mark.clause("H-28", "H-32")
 def test_the_exit_of_the_shell_does_not_save_the_rest_of_the_group(scene: Scene) -> None:
-    """The shell obeys, somebody else of the group does not, and holds no pipe."""
+    """The shell obeys, another one does not, holds no pipe, and gets no more time."""
     scene.processes.ignore_term()
     job, process = scene.start()
     scene.bash.kill(job.id)
     process.close_output()
-    process.exit(-TERM)
-    scene.quiet()
+    scene.stage.loop.call_later(GRACE_S / 2, process.exit, -TERM)
+    scene.fire()
     assert scene.task(job).status is JobStatus.RUNNING
     scene.fire()
+    assert scene.stage.now == GRACE_S
     assert process.signals == [TERM, KILL]
     assert (scene.task(job).status, scene.task(job).signal) == (JobStatus.KILLED, "SIGTERM")
 
@@ -201,6 +202,27 @@ def test_a_verdict_that_was_given_up_is_not_changed_by_a_late_exit(stage: Stage)
     process.end(0)
     assert scene.task(job) == told
     assert scene.told == [told]
+
+
+@pytest.mark.clause("H-02")
+def test_what_a_spec_says_is_what_is_run(stage: Stage) -> None:
+    """No default and no bound is applied a second time, however the executor is configured."""
+    config = BashConfig(program="sh", workdir="/w", environment={})
+    scene = Scene(stage, Limits(command_timeout_max_s=5), config)
+    spec = BashExecSpec(
+        command="c", workdir="/elsewhere", timeout_s=7, owner=None, stdin=b"", environment={"A": ""}
+    )
+    scene.bash.start(spec)
+    running = stage.loop.create_task(scene.bash.run(spec))
+    scene.quiet()
+    for process in scene.processes.started:
+        said = (process.text, process.spec.workdir, process.spec.stdin)
+        assert said == ("c", "/elsewhere", b"")
+        assert process.spec.environment["A"] == ""
+    assert len(scene.processes.started) == 2
+    result = scene.wait(running)
+    assert (stage.now, result.is_timed_out) == (7, True)
+    scene.wait(scene.root.fiber.dispose())
 
 
 @pytest.mark.clause("H-29")

@@ -24,20 +24,22 @@ def test_secrets_stay_here() -> None:
 @pytest.mark.clause("H-45")
 def test_nobody_looks_at_a_terminal() -> None:
     """No colours, no pager, no terminal control, whatever the user prefers."""
-    ambient = {"TERM": "xterm", "PAGER": "less", "NO_COLOR": "", "GIT_PAGER": "delta"}
-    made = command_environment(ambient, {})
-    assert (made["TERM"], made["PAGER"], made["GIT_PAGER"], made["NO_COLOR"]) == (
-        "dumb",
-        "cat",
-        "cat",
-        "1",
-    )
+    ambient = {"TERM": "xterm", "CLICOLOR": "1", "NO_COLOR": ""}
+    ambient |= {"PAGER": "less", "GIT_PAGER": "delta", "MANPAGER": "most"}
+    assert command_environment(ambient, {}) == {
+        "TERM": "dumb",
+        "CLICOLOR": "0",
+        "NO_COLOR": "1",
+        "PAGER": "cat",
+        "GIT_PAGER": "cat",
+        "MANPAGER": "cat",
+    }
 
 
 @pytest.mark.clause("H-45")
 def test_what_is_asked_for_wins() -> None:
     """Over what is inherited, over what is switched off, and over the list of words."""
-    asked = {"X_TOKEN": "t", "TERM": "vt100", "HOME": "/other"}
+    asked = {"X_TOKEN": "t", "KEY": "k", "MY_SECRET": "s", "TERM": "vt100", "HOME": "/other"}
     made = command_environment({"HOME": "/h", "X_TOKEN": "old"}, asked)
     assert made.items() >= asked.items()
 

@@ -114,7 +114,10 @@ def test_a_job_that_never_started_says_why(scene: Scene) -> None:
     scene.processes.refusal = _no_directory
     job = scene.bash.start(scene.bash.resolve(BashExecRequest(command="c", workdir="/none")))
     assert scene.bash.kill(job.id) is True
-    ended = scene.wait(scene.bash.finished(job.id))
+    # Not one callback stands before the end of it.
+    assert scene.stage.tick() == 1
+    ended = scene.task(job)
+    assert scene.wait(scene.bash.finished(job.id)) == ended
     assert (ended.status, ended.exit_code, ended.signal) == (JobStatus.KILLED, None, None)
     read = scene.bash.read(job.id)
     assert "working directory '/none': No such file" in read.stderr.text

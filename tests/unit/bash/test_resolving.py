@@ -57,6 +57,7 @@ def test_directories(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     assert resolved(BashConfig()).workdir == str(tmp_path)
     assert resolved(BashConfig(), workdir="sub").workdir == str(tmp_path / "sub")
+    assert resolved(BashConfig(workdir="w")).workdir == str(tmp_path / "w")
 
 
 @pytest.mark.clause("H-03")

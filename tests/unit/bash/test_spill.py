@@ -72,6 +72,17 @@ def test_a_planted_link_is_refused(folders: Callable[..., SpillFolder], temporar
     assert not victim.exists()
 
 
+@pytest.mark.clause("H-21", "H-22")
+def test_a_planted_file_is_refused(folders: Callable[..., SpillFolder]) -> None:
+    """Nothing is written into what somebody else made, and nothing is named."""
+    folder = folders()
+    planted = path_of(folder.open("a", (b"1",))).parent / "b"
+    planted.write_bytes(b"theirs")
+    spill = folder.open("b", (b"1",))
+    assert spill.path is None
+    assert planted.read_bytes() == b"theirs"
+
+
 @pytest.mark.clause("H-23")
 def test_a_file_that_grows_too_large_goes(folders: Callable[..., SpillFolder]) -> None:
     """It is deleted and named no more; the room is free again."""

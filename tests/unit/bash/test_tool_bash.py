@@ -163,6 +163,17 @@ def test_tool_bash_isolation(shop: Shop) -> None:
     assert not shop.kill(a, job).is_error
 
 
+@pytest.mark.clause("I-08")
+def test_a_token_is_compared_as_a_whole(shop: Shop) -> None:
+    """A part of it, a longer one and another case are tokens of other sessions."""
+    job, process = shop.start(shop.agent("a", "s-2"))
+    for other in ("s", "s-22", "S-2", "-2"):
+        stranger = shop.agent(f"b{other}", other)
+        for verb in (shop.read, shop.kill):
+            assert FENCED in text_of(verb(stranger, job))
+    assert process.signals == []
+
+
 @pytest.mark.clause("I-08", "H-34")
 @pytest.mark.seed("SEED-59")
 def test_tool_bash_empty_owner(shop: Shop) -> None:
@@ -239,7 +250,7 @@ def test_the_tools_keep_nothing() -> None:
     assert [each.name for each in _Bodies.__attrs_attrs__] == ["bash"]
 
 
-@pytest.mark.clause("I-31")
+@pytest.mark.clause("I-31", "I-24")
 @pytest.mark.case("CASE-108")
 def test_the_signal_of_a_turn_ends_foreground_commands_only(shop: Shop) -> None:
     """A job that the same turn started goes on."""
@@ -264,9 +275,9 @@ def test_a_kill_waits_until_nothing_is_left(shop: Shop) -> None:
     a = shop.agent("a")
     shop.processes.ignore_term()
     job, _ = shop.start(a)
-    call = shop.use(a, "bash_kill", job_id=job)
+    call, another = (shop.use(a, "bash_kill", job_id=job) for _ in range(2))
     assert not call.is_done
-    assert call.text == f"Job {job} was ended: killed by SIGKILL."
+    assert call.text == another.text == f"Job {job} was ended: killed by SIGKILL."
     assert shop.stage.now == GRACE_S
     assert text_of(shop.kill(a, job)) == f"Job {job} had already finished: killed by SIGKILL."
 

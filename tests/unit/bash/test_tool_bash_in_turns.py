@@ -95,7 +95,7 @@ def test_a_notice_between_a_call_and_its_result_waits_for_the_result(shop: Shop)
     assert types.index("tool/result") < types.index("context/message") < types.index("turn/end")
 
 
-@pytest.mark.clause("I-31", "H-14")
+@pytest.mark.clause("I-31", "I-24", "H-14")
 @pytest.mark.parametrize("how", ["cancel", "dispose"])
 @pytest.mark.parametrize("is_deaf", [False, True])
 def test_the_stop_of_a_turn_ends_its_command_and_no_job(

@@ -212,8 +212,12 @@ def test_a_reload_leaves_the_services_of_others_alone(stage: Stage, root: Contex
         jobs.append(context.need(DISK))
 
     fiber = load(stage, root, apply, DISK)
+    others: list[Context] = []
+    load(stage, root, lambda context, _: others.append(context), DISK)
     wait(stage, fiber.restart())
     assert jobs == ["executor", "executor"]
+    (other,) = others
+    assert other.need(DISK) == "executor"
 
 
 @pytest.mark.clause("G-39")

@@ -366,3 +366,28 @@ def test_an_interceptor_that_was_closed_is_not_asked(stage: Stage, root: Context
     later.append(root.on(KINDS[way], lambda *_: seen.append("asked")))
     ask(stage, root, way)
     assert seen == []
+
+
+@pytest.mark.clause("G-29")
+@pytest.mark.parametrize("way", KINDS)
+def test_an_interceptor_registered_during_a_dispatch_is_asked_in_the_next(
+    stage: Stage, root: Context, way: str
+) -> None:
+    """In each of the ways in which interceptors are asked."""
+    seen: list[str] = []
+
+    def registers(*arguments: Callable[[], object]) -> object:
+        if not registered:
+            registered.append(root.on(KINDS[way], notes))
+        return arguments[1]() if len(arguments) > 1 else None
+
+    def notes(*arguments: Callable[[], object]) -> object:
+        seen.append("asked")
+        return arguments[1]() if len(arguments) > 1 else None
+
+    registered: list[Subscription] = []
+    root.on(KINDS[way], registers)
+    ask(stage, root, way)
+    assert seen == []
+    ask(stage, root, way)
+    assert seen == ["asked"]

@@ -18,6 +18,7 @@ from tests.unit.context import (
     test_listeners,
     test_ownership,
     test_services,
+    test_threads,
     test_undoing,
 )
 
@@ -179,6 +180,10 @@ TEETH: Final[dict[str, Tooth]] = {
         {"is_child": False},
     ),
     "G-42": (faults.any_thread_will_do, test_ends.test_a_call_from_another_thread_is_refused),
+    "G-73": (
+        faults.any_thread_will_do,
+        test_threads.test_a_dispatch_from_another_thread_is_refused,
+    ),
     "G-43": (
         suite.a_disposed_effect_stays_in_the_tree,
         test_effects.test_a_yielded_effect_is_a_part_and_a_wrapped_one_a_sibling,

@@ -151,6 +151,22 @@ def test_a_set_up_that_fails_unawaited_fails_the_load(stage: Stage, root: Contex
 
 
 @pytest.mark.clause("G-45")
+def test_a_set_up_whose_failure_was_awaited_fails_nothing_else(stage: Stage, root: Context) -> None:
+    """Whoever awaited it and goes on without it has loaded."""
+
+    async def fails() -> None:
+        await stage.gate("set-up", ("ok",))
+        raise FailedError
+
+    async def apply(context: Context, _: object) -> None:
+        with pytest.raises(FailedError):
+            await context.effect(fails)
+
+    fiber = load(stage, root, apply)
+    assert wait(stage, fiber) is FiberState.ACTIVE
+
+
+@pytest.mark.clause("G-45")
 def test_no_failure_of_a_set_up_is_lost(
     stage: Stage, root: Context, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -211,7 +227,10 @@ def test_a_cancelled_disposer_does_not_end_the_chain(stage: Stage, root: Context
 @pytest.mark.clause("G-47")
 @pytest.mark.parametrize("callbacks", range(8))
 def test_a_stranger_cannot_cut_an_end_short(stage: Stage, root: Context, callbacks: int) -> None:
-    """Whenever the task of an end is cancelled, everything is disposed and the end resolves."""
+    """Whenever the task of an end is cancelled, everything is disposed and the end resolves.
+
+    A disposer that was cut short is in the report, and no other one.
+    """
     seen: list[str] = []
 
     def apply(context: Context, _: object) -> object:
@@ -227,8 +246,10 @@ def test_a_stranger_cannot_cut_an_end_short(stage: Stage, root: Context, callbac
     stage.tick(callbacks)
     for task in stage.loop.pending_tasks():
         task.cancel()
-    wait(stage, end)
+    report = wait(stage, end)
     assert {"two begins", "one", "sibling begins"} <= set(seen)
+    cut = [each for each in ("two", "sibling") if f"{each} ends" not in seen]
+    assert len(report.failed) == len(cut)
     assert root.effects == ()
 
 

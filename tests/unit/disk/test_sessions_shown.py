@@ -150,7 +150,9 @@ def test_nothing_that_was_said_breaks_a_line_or_turns_it(tmp_path: Path, run: Ru
     turn(log, 1, text="one\n\ttwo \u202e \u2066\r\x9b\x7f")
     store(backend_at(tmp_path), header, log.events)
     _, row = run("list", "--store", tmp_path).out.splitlines()
-    assert row.startswith("a\\x0a\\x09b\\u202e  ")
+    assert row.startswith(
+        "a\\x0a\\x09b\\u202e  1970-01-01 00:00:00 UTC  2023-11-14 22:13:20 UTC  3"
+    )
     assert row.endswith("  /\\x0a")
     shown = run("show", header.id, "--store", tmp_path).out.splitlines()
     assert shown[4:6] == [

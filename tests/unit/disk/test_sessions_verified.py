@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from runtime.__main__ import main
 from runtime.session.places import backend_at
@@ -162,14 +163,20 @@ def test_a_damaged_session_is_refused_and_stays_as_it_is(place: Path, run: Run, 
 
 
 @pytest.mark.clause("E-75")
+@pytest.mark.parametrize("session_id", ["open", "fork"])
 def test_an_exported_session_is_read_by_another_store(
-    place: Path, run: Run, tmp_path: Path
+    place: Path, run: Run, tmp_path: Path, session_id: str
 ) -> None:
-    """The lines are those of a file of JSON Lines."""
-    target = tmp_path / "copy" / "no-cwd" / "open.jsonl"
+    """The lines are those of a file of JSON Lines, and the header says all that it said."""
+    header, records = recorded("fork", cwd="/w")
+    backend = backend_at(place)
+    store(backend, evolve(header, parent="open", seed_length=3), records)
+    backend.close()
+    target = tmp_path / "copy" / "any" / f"{session_id}.jsonl"
     target.parent.mkdir(parents=True)
-    target.write_text(run("export", "open", "--store", place).out, encoding="utf-8")
-    assert read(tmp_path / "copy", "open") == read(place, "open")
+    target.write_text(run("export", session_id, "--store", place).out, encoding="utf-8")
+    stored = backend_at(place).read(session_id)
+    assert backend_at(tmp_path / "copy").read(session_id) == stored
 
 
 @pytest.mark.clause("E-75", "E-18")

@@ -187,8 +187,10 @@ def test_nobody_can_change_a_result() -> None:
     """Error flag, error and content are what the body gave, whoever holds the result."""
     info = ToolErrorInfo(name="NotFound", code="not-found")
     mine = {"type": "text", "text": "no such file"}
-    result = ToolResult(content=[mine], is_error=True, error=info, meta={"path": ["a"]})
+    of_mine = {"path": ["a"]}
+    result = ToolResult(content=[mine], is_error=True, error=info, meta=of_mine)
     mine["text"] = "changed"
+    of_mine["path"].append("b")
     for name in ("content", "is_error", "error", "meta"):
         with pytest.raises(attrs.exceptions.FrozenInstanceError):
             setattr(result, name, None)

@@ -1,8 +1,12 @@
 """The model answers: STREAM and RESULT."""
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
+
+from runtime import TextDelta
+from runtime.streaming import CHUNKS_AT_ONCE
 
 from .scene import EITHER_TASK, Scene
 from .table import check, rows
@@ -142,3 +146,16 @@ def test_inside_the_last_chunk(name: str, trace: str, *, cooperative: bool) -> N
 def test_inside_the_notification_of_the_reply(name: str, trace: str) -> None:
     """A reply that had ended is recorded, and the turn ends behind its step."""
     check(answered, "running TS UM(A) SS CH CH AM", name, trace)
+
+
+@EITHER_TASK
+@pytest.mark.clause("B-190")
+def test_a_cancel_is_heard_in_the_middle_of_a_stream_that_never_waits(*, cooperative: bool) -> None:
+    """It comes from a callback that was scheduled at the first chunk."""
+    with Scene(cooperative=cooperative) as scene:
+        scene.replies = [(TextDelta("x"),) * (10 * CHUNKS_AT_ONCE)]
+        scene.at("CH", lambda: asyncio.get_running_loop().call_soon(scene.a.cancel, "r"))
+        scene.ask("A")
+        scene.settle()
+        assert scene.trace().count("CH") == CHUNKS_AT_ONCE
+        assert "TE{aborted:r}" in scene.trace()

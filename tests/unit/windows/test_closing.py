@@ -99,17 +99,17 @@ TRUNCATED = """
 """
 
 DEFERRED = """
-    cancel          abort cancelled SE TE{aborted:r} FLUSH idle W                 # A-74
-    dispose         abort disposed SE TE{disposed} FLUSH W gone END
+    cancel          abort SE cancelled TE{aborted:r} FLUSH idle W                 # A-74
+    dispose         abort SE disposed TE{disposed} FLUSH W gone END
     send            SE SS CH CH AM SE TE{completed} FLUSH [B] idle W
-    steer           SM(S) SE SS CH CH AM SE TE{completed} FLUSH idle W
-    inject          CM(c) SE SS CH CH AM SE TE{completed} FLUSH idle W
-    cancel+send     abort cancelled SE TE{aborted:r} FLUSH running [B] idle W
-    send+cancel     abort cancelled -B{cancelled:r} SE TE{aborted:r} FLUSH idle W
-    cancel+steer    abort cancelled SE TE{aborted:r} FLUSH running [S] idle W
-    cancel+dispose  abort cancelled disposed SE TE{disposed} FLUSH W gone END
-    dispose+cancel  abort disposed SE TE{disposed} FLUSH W gone END
-    send+dispose    abort disposed -B{disposed:disposed} SE TE{disposed} FLUSH W gone END
+    steer           SE SM(S) SS CH CH AM SE TE{completed} FLUSH idle W
+    inject          SE CM(c) SS CH CH AM SE TE{completed} FLUSH idle W
+    cancel+send     abort SE cancelled TE{aborted:r} FLUSH running [B] idle W
+    send+cancel     abort SE cancelled -B{cancelled:r} TE{aborted:r} FLUSH idle W
+    cancel+steer    abort SE cancelled TE{aborted:r} FLUSH running [S] idle W
+    cancel+dispose  abort SE cancelled disposed TE{disposed} FLUSH W gone END
+    dispose+cancel  abort SE disposed TE{disposed} FLUSH W gone END
+    send+dispose    abort SE disposed -B{disposed:disposed} TE{disposed} FLUSH W gone END
 """
 
 CLOSING = """
@@ -204,7 +204,7 @@ def test_after_a_step_that_ran_out_of_tokens(name: str, trace: str) -> None:
 @pytest.mark.clause("A-16", "A-74", "B-56")
 @pytest.mark.parametrize(("name", "trace"), rows(DEFERRED))
 def test_inside_the_context_that_was_held_back(name: str, trace: str) -> None:
-    """Held-back context stands behind the last result and inside the step."""
+    """Held-back context and `step/end` are one decision: both stand before what is said later."""
     before = "running TS UM(A) SS CH AM FLUSH TC TR(unknown-tool) CM(d)"
     check(deferred, before, name, trace)
 

@@ -238,18 +238,22 @@ PLACES: Final = (
     running("cooperative tool body", in_body(cooperative=True), "TR(unknown) SE"),  # B-108
     running("after a tool", asked(seams.TOOL_AFTER, CALL), "TR(done) SE"),
     calling("tool result recorded", at("TR", CALL), "SE", f"{CALLED} body TR(done)", answer=""),
-    calling(
-        "deferred context",
-        at("CM", CALL, body=inject_and_return),
-        "SE",
-        f"{CALLED} body TR(done) CM(d)",
-        answer="",
+    Place(
+        name="deferred context",
+        point=at("CM", CALL, body=inject_and_return),
+        before=f"{CALLED} body TR(done) CM(d)",
+        # Recording it and `step/end` are one decision, so both stand before what is said later.
+        told="abort SE",
+        closing="",
+        rest=GOES_ON,
+        steered=f"SE SM(S) {STEP}",
+        injected=f"SE CM(c) {STEP}",
     ),
     Place(
         name="steering recorded at the end of a step",
         point=steered,
         before="running TS UM(A) SS CH CH AM SM(P)",
-        # Steering and `step/end` are one decision, so both stand before whatever is said later.
+        # So are steering and `step/end`.
         told="abort SE",
         closing="",
         rest=GOES_ON,
@@ -283,7 +287,7 @@ PLACES: Final = (
     "prompts", "prompts: prompt submitted", "assembly", "pre-step", "request", "result",
     "tool-call: before a tool", "tool-call: permission question", "tool-call: after a tool",
     "tool-body", "tool-body: after a tool", "tool-body: tool result recorded",
-    "tool-body: deferred context", "step-end: steering recorded", "context recorded",
+    "step-end: deferred context", "step-end: steering recorded", "context recorded",
     "continuation",
 )  # fmt: skip
 @pytest.mark.clause("B-11", "B-13", "B-14", "B-16", "B-22", "B-23", "B-24", "B-27", "B-41", "B-44")

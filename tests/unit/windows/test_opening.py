@@ -93,7 +93,9 @@ STEP_START = """
 
 
 @pytest.mark.at("turn-start")
-@pytest.mark.clause("B-08", "B-09", "B-10", "B-41", "B-47", "B-48", "B-53", "A-05", "A-24", "B-36")
+@pytest.mark.clause(
+    "B-08", "B-09", "B-10", "B-41", "B-47", "B-48", "B-53", "A-05", "A-24", "B-36", "B-99"
+)
 @pytest.mark.seed("SEED-06")
 @pytest.mark.parametrize(("name", "trace"), rows(TURN_START))
 def test_inside_the_notification_of_turn_start(name: str, trace: str) -> None:

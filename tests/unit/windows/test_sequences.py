@@ -244,6 +244,17 @@ def test_steering_without_a_step_left_ends_max_steps() -> None:
         scene.expect("running TS UM(A) SS CH CH AM SE TE{max-steps} FLUSH [S] idle W")
 
 
+@pytest.mark.clause("B-129", "B-96")
+def test_a_turn_out_of_steps_ends_max_steps_although_a_reply_was_cut() -> None:
+    """Of the two limits the turn names the one that ended it."""
+    with Scene(limits=Limits(steps_per_turn_max=1)) as scene:
+        scene.replies = [CUT]
+        scene.at("SE", lambda: scene.a.steer("S"))
+        scene.ask("A")
+        scene.settle()
+        scene.expect("running TS UM(A) SS CH CH AM SE TE{max-steps} FLUSH [S] idle W")
+
+
 @pytest.mark.clause("B-129")
 def test_calls_without_a_step_left_end_max_steps() -> None:
     """A last step that needs no other one completes; one with calls does not."""
