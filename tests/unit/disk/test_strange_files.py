@@ -14,7 +14,7 @@ from runtime.session.sqlite import SqliteBackend
 from .recorded import recorded
 
 STORES = ["s.db", "s.jsonl"]
-HEADER, RECORDS = recorded(turns=2)
+HEADER, RECORDS = recorded(turns=3)
 
 
 @pytest.mark.clause("E-105", "E-70")
