@@ -6,12 +6,12 @@ from collections.abc import Iterable
 import pytest
 
 from runtime.announcements import AGENT_STATUS, StatusChanged
-from runtime.teardown import Link, Teardown, wait_bounded
+from runtime.teardown import Link, Teardown, TeardownReport, wait_bounded
 from statemachine.conformance.stage.stage import Stage
 from tests.unit.windows.scene import Scene
 
 
-async def _run(link: Link) -> Iterable[str]:
+async def _run(link: Link) -> Iterable[str] | TeardownReport:
     return await link.run()
 
 
