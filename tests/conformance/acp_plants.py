@@ -43,7 +43,7 @@ def _a_load_takes_prompts_before_its_answer(patch: pytest.MonkeyPatch) -> None:
         session = await self._load(cwd, session_id, None)
         for _ in range(20):
             await yield_once()
-        plain(session)
+        await plain(session, self.drain)
         return {}
 
     patch.setattr(Bridge, "load_session", load_session)
