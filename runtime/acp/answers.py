@@ -7,13 +7,23 @@ from typing import Final
 
 from acp import PROTOCOL_VERSION, RequestError
 
+from runtime.containment import log_line
 from runtime.errors import AgentDisposedError, CallerError, LifecycleError, UnknownIdError
 from runtime.session.log import SessionHeader
 from runtime.session.segments import shown
 
 from .frames import Frame
 
-__all__ = ["check_place", "closed", "in_use", "initialized", "not_found", "page", "refusal"]
+__all__ = [
+    "about_servers",
+    "check_place",
+    "closed",
+    "in_use",
+    "initialized",
+    "not_found",
+    "page",
+    "refusal",
+]
 
 _NOT_FOUND: Final = -32002
 _PAGE: Final = 100
@@ -68,6 +78,19 @@ def page(headers: Sequence[SessionHeader], cwd: str | None, cursor: str | None) 
     first = found[:_PAGE]
     answer: Frame = {"sessions": [{"sessionId": each.id, "cwd": each.cwd} for each in first]}
     return answer | ({"nextCursor": first[-1].id} if len(found) > _PAGE else {})
+
+
+def about_servers(servers: Sequence[object] | None, *, is_first: bool) -> Frame:
+    """Return what a client is told of its servers of tools; nothing if it names none.
+
+    Clauses: J-49
+    """
+    if not servers:
+        return {}
+    why = "MCP servers are not connected by this agent"
+    if is_first:
+        log_line(why)
+    return {"_meta": {"quiesce": {"mcpServers": why}}}
 
 
 def closed() -> RequestError:

@@ -7,7 +7,7 @@ after a wait counts only if the client is still there.
 """
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,7 +26,7 @@ from runtime.announcements import (
     RecordAppended,
 )
 from runtime.application import AGENTS, AppContext
-from runtime.containment import attempt_awaited, log_failure, log_line
+from runtime.containment import attempt_awaited, log_failure
 from runtime.errors import CallerError, LifecycleError
 from runtime.handle import AgentHandle
 from runtime.limits import Limits
@@ -37,9 +37,18 @@ from runtime.session.store import Sessions
 from runtime.teardown import Link, Teardown, wait_bounded
 from runtime.tools import TOOLS
 
-from .answers import check_place, closed, in_use, initialized, not_found, page, refusal
+from .answers import (
+    about_servers,
+    check_place,
+    closed,
+    in_use,
+    initialized,
+    not_found,
+    page,
+    refusal,
+)
 from .frames import UNROUTED, Frame
-from .loading import delete_stored, open_stored
+from .loading import delete_stored, loaded, open_stored
 from .permission import ask_client
 from .prompts import prompt_text, stop_reason
 from .sessions import OpenSession
@@ -57,6 +66,8 @@ class Bridge:
     put: Callable[[Frame], None]
     """Writes a message to the client at once."""
     limits: Limits
+    drain: Callable[[], Awaitable[None]] = field(init=False)
+    """Waits until the client has read most of what was put."""
     _context: AppContext = field(init=False)
     _sessions: Sessions = field(init=False)
     _client: Client = field(init=False)
@@ -123,10 +134,13 @@ class Bridge:
     ) -> Frame:
         """Go on with a stored session, and show everything that was said in it.
 
-        Clauses: J-28 J-29 J-31 J-32 J-33 J-34
+        Clauses: J-28 J-29 J-31 J-32 J-33 J-34 J-78
         """
         session = await self._load(cwd, session_id, additional_directories)
-        session.replay()
+        with self._handling():
+            await session.replay(self.drain)
+        if self._open.get(session_id) is not session:
+            raise closed() if self._teardown is not None else not_found(session_id)
         return self._about_servers(mcp_servers)
 
     async def resume_session(
@@ -178,8 +192,9 @@ class Bridge:
         assert f"_{name}" == UNROUTED["session/delete"], name
         self._check_open()
         session_id = DeleteSessionRequest.model_validate(params).session_id
-        if session_id in self._open:
-            self._end(self._open[session_id])
+        session = self._open.get(session_id)
+        if session is not None and session.is_open:
+            self._end(session)
         ending = self._ending.get(session_id)
         if ending is None:
             self._check_at_rest(session_id)
@@ -187,8 +202,6 @@ class Bridge:
         try:
             with self._handling():
                 await delete_stored(self._context, session_id, ending)
-        except LifecycleError as error:
-            raise refusal(error) from error
         finally:
             self._deleting.remove(session_id)
         return {}
@@ -220,7 +233,7 @@ class Bridge:
         Clauses: J-19 J-20 J-23
         """
         session = self._open.get(session_id)
-        if session is not None:
+        if session is not None and session.is_open:
             session.cancel()
 
     # -- The end -----------------------------------------------------------------------------------
@@ -338,22 +351,7 @@ class Bridge:
                 else:
                     # The SDK gives up; the end of the bridge waits for it.
                     load.cancel()
-        return self._enter(self._loaded(load))
-
-    def _loaded(self, load: "asyncio.Task[AgentHandle]") -> AgentHandle:
-        if load.cancelled():
-            raise closed()
-        error = load.exception()
-        if isinstance(error, LifecycleError):
-            raise refusal(error) from error
-        handle = load.result()
-        if self._teardown is not None:
-            handle.dispose()
-            raise closed()
-        if self._context.agents.get(handle.agent.id) is not handle.agent:
-            # Somebody has ended it meanwhile, and whoever ends is not told of again.
-            raise not_found(handle.agent.session.id)
-        return handle
+        return self._enter(loaded(load, self._context, is_over=self._teardown is not None))
 
     def _enter(self, handle: AgentHandle) -> OpenSession:
         session = OpenSession(handle, self._context.need(TOOLS), self.put)
@@ -375,24 +373,27 @@ class Bridge:
 
     def _need(self, session_id: str) -> OpenSession:
         session = self._open.get(session_id)
-        if session is None:
+        if session is None or not session.is_open:
             raise not_found(session_id)
         return session
 
     @contextmanager
     def _handling(self) -> Generator[None, None, None]:
-        """Let the end of the bridge wait for the answer of the handler that waits here."""
+        """Let the end of the bridge wait for the answer of the handler that waits here.
+
+        Raises:
+            RequestError: instead of an error of the runtime.
+        """
         task = asyncio.current_task()
         assert task is not None
         self._handlers.add(task)
         task.add_done_callback(self._handlers.discard)
-        yield
+        try:
+            yield
+        except LifecycleError as error:
+            raise refusal(error) from error
 
     def _about_servers(self, servers: list[Any] | None) -> Frame:
-        if not servers:
-            return {}
-        why = "MCP servers are not connected by this agent"
-        if not self._has_said_servers:
-            self._has_said_servers = True
-            log_line(why)
-        return {"_meta": {"quiesce": {"mcpServers": why}}}
+        told = about_servers(servers, is_first=not self._has_said_servers)
+        self._has_said_servers = self._has_said_servers or bool(told)
+        return told

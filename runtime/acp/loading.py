@@ -6,14 +6,15 @@ import os.path
 from acp import RequestError
 
 from runtime.application import AppContext
+from runtime.errors import LifecycleError
 from runtime.handle import AgentHandle
 from runtime.persistence import PERSISTENCE
 from runtime.session.log import SessionHeader
 from runtime.session.segments import shown
 
-from .answers import not_found
+from .answers import closed, not_found, refusal
 
-__all__ = ["delete_stored", "open_stored"]
+__all__ = ["delete_stored", "loaded", "open_stored"]
 
 
 async def open_stored(context: AppContext, session_id: str, cwd: str) -> AgentHandle:
@@ -32,6 +33,34 @@ async def open_stored(context: AppContext, session_id: str, cwd: str) -> AgentHa
         why = f"session {shown(session_id)} works in {shown(header.cwd)}, not in {shown(cwd)}"
         raise RequestError.invalid_params({"details": why})
     return await context.agents.resume(session_id=session_id)
+
+
+def loaded(load: "asyncio.Task[AgentHandle]", context: AppContext, *, is_over: bool) -> AgentHandle:
+    """Return the agent of a load that has ended, if it is still there for the client.
+
+    Args:
+        load: runs `open_stored`.
+        context: the context that the agent belongs to.
+        is_over: whether the end of the bridge has begun.
+
+    Raises:
+        RequestError: why there is none.
+
+    Clauses: J-34 J-76
+    """
+    if load.cancelled():
+        raise closed()
+    error = load.exception()
+    if isinstance(error, LifecycleError):
+        raise refusal(error) from error
+    handle = load.result()
+    if is_over:
+        handle.dispose()
+        raise closed()
+    if context.agents.get(handle.agent.id) is not handle.agent:
+        # Somebody has ended it meanwhile, and whoever ends is not told of again.
+        raise not_found(handle.agent.session.id)
+    return handle
 
 
 async def delete_stored(

@@ -38,7 +38,7 @@ async def serve(
     """
     transport = LineTransport(wire, limits)
     bridge = make_bridge(transport.put, limits)
-    transport.on_end = bridge.aclose
+    bridge.drain, transport.on_end = wire.drain, bridge.aclose
     fiber = rt.context.plugin(_plugin_of(bridge))
     await fiber
     try:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
 from attrs import define, field
 
@@ -40,6 +40,8 @@ class OpenSession:
     """Those that are not answered, in the order of their acceptance."""
     _offering: Prompt | None = field(init=False, default=None)
     _presenter: Presenter = field(init=False)
+    is_open: bool = field(init=False, default=True)
+    """False while it is loaded and its past is being shown: then nothing can be asked of it."""
     _held: deque[Frame | Prompt] = field(init=False, factory=deque)
     """Updates that wait, each behind the prompts that have to be answered before it."""
 
@@ -98,14 +100,17 @@ class OpenSession:
         while self._held and not isinstance(self._held[0], Prompt):
             self._put(self._held.popleft())
 
-    def replay(self) -> None:
-        """Show everything that was recorded before.
+    async def replay(self, drain: Callable[[], Awaitable[None]]) -> None:
+        """Show everything that was recorded before, as fast as it is read.
 
-        Clauses: J-33
+        Clauses: J-33 J-78
         """
-        presenter = Presenter(self.tools)
-        for record in self.session.events:
-            self._show(presenter.replayed(record))
+        self.is_open, position = False, 0
+        while position < len(self.session.events):
+            self._show(self._presenter.replayed(self.session.events[position]))
+            position += 1
+            await drain()
+        self.is_open = True
 
     # -- What happens ------------------------------------------------------------------------------
 
@@ -123,6 +128,9 @@ class OpenSession:
     def recorded(self, record: Record) -> None:
         """Show a record, and note which prompts its turn answers."""
         data = record.data
+        if not self.is_open:
+            # Its turn comes in the replay.
+            return
         if record.type in {"user/message", "prompt/blocked"}:
             prompt = self._find(data["message_id"])
             if prompt is not None:

@@ -20,6 +20,8 @@ from runtime.ports import yield_once
 __all__ = ["StandardWire", "take_standard_streams"]
 
 _READ_BYTES: Final = 64 * 1024
+_WAITING_BYTES: Final = 1024 * 1024
+"""So much may wait before whoever has more to say is held up."""
 _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 
 
@@ -65,6 +67,7 @@ class StandardWire:
     _is_watched: bool = field(init=False, default=False)
     _readable: "asyncio.Future[None] | None" = field(init=False, default=None)
     _written: "asyncio.Future[None] | None" = field(init=False, default=None)
+    _has_room: asyncio.Event = field(init=False, factory=asyncio.Event)
 
     @property
     def is_ended(self) -> bool:
@@ -102,7 +105,14 @@ class StandardWire:
             bound = f"acp_unread_bytes_max={self._limits.acp_unread_bytes_max}"
             self._lose(f"the client reads nothing, and more than {bound} waits for it")
         else:
+            if len(self._unwritten) > _WAITING_BYTES:
+                self._has_room.clear()
             self._watch()
+
+    async def drain(self) -> None:
+        """Wait until no more than a megabyte waits, or the client has gone."""
+        if not self._is_lost and len(self._unwritten) > _WAITING_BYTES:
+            await self._has_room.wait()
 
     async def flush(self, within_s: float) -> None:
         """Wait until everything is written, the client has gone, or the time is over."""
@@ -115,6 +125,7 @@ class StandardWire:
         self.end()
         self._unwatch()
         self._is_lost = True
+        self._has_room.set()
         os.close(self._source)
         os.close(self._sink)
 
@@ -165,6 +176,8 @@ class StandardWire:
             self._lose(f"the client cannot be written to: {error.strerror}")
             return
         del self._unwritten[:count]
+        if len(self._unwritten) <= _WAITING_BYTES:
+            self._has_room.set()
         if not self._unwritten:
             self._unwatch()
             _wake(self._written)
@@ -173,6 +186,7 @@ class StandardWire:
         log_line(why)
         self._is_lost = True
         self._unwritten.clear()
+        self._has_room.set()
         self._unwatch()
         _wake(self._written)
         self.end()

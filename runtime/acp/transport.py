@@ -30,6 +30,10 @@ class Wire(Protocol):
         """Take bytes to be written, in this order; dropped once nobody can read them."""
         ...
 
+    async def drain(self) -> None:
+        """Wait until not much waits to be read, or nobody can read it."""
+        ...
+
 
 @define(eq=False)
 class LineTransport:

@@ -46,8 +46,8 @@ _encode: Final = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
 ).encode
 
-# Legal inside a string of JSON, and the end of a line to many who read lines.
-_LINE_ENDS: Final = str.maketrans({each: f"\\u{ord(each):04x}" for each in "\x7f\x85\u2028\u2029"})
+# Legal inside a string of JSON, and to many who read lines the end of one, or a control character.
+_LINE_ENDS: Final = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
 
 HEADER_TYPE: Final = "session"
 """What the line of a header has as its type; no record has it."""

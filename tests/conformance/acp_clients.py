@@ -82,6 +82,9 @@ class MemoryWire:
         """See `Wire`."""
         self.written.append(json.loads(data))
 
+    async def drain(self) -> None:
+        """See `Wire`; this one is read at once."""
+
     def say(self, *frames: Frame) -> None:
         """Write messages to the program, in one piece."""
         self._unread.append(b"".join(json.dumps(frame).encode() + b"\n" for frame in frames))

@@ -45,8 +45,12 @@ _HELD_UP: Final = frozenset({Actor.STORE, Actor.MODEL, Actor.DRIVER, Actor.TEARD
 _TEXT: Final = re.compile(r"p\d+\.")
 _CALL: Final = re.compile(r"call-(\d+)-")
 _EVENTS: Final = {
-    "session/new": t.NEW, "session/load": t.LOAD, "session/prompt": t.PROMPT,
-    "session/close": t.CLOSE,
+    "session/new": t.NEW, "session/load": t.LOAD, "session/resume": t.LOAD,
+    "session/prompt": t.PROMPT, "session/close": t.CLOSE,
+}  # fmt: skip
+_HANDLERS: Final = {
+    "new_session": t.NEW, "load_session": t.LOAD, "resume_session": t.LOAD, "prompt": t.PROMPT,
+    "close_session": t.CLOSE,
 }  # fmt: skip
 _ANSWERS: Final = {
     t.LOAD: (t.OPENED, t.REFUSED), t.CLOSE: (t.CLOSED, t.CLOSED), t.PROMPT: (t.ANSWER, t.ANSWER),
@@ -61,6 +65,8 @@ class _Request:
     session: str | None
     text: str = ""
     """What is said, if it is a prompt."""
+    is_shown: bool = False
+    """Whether what was said before is asked for."""
     has_begun: bool = False
     slot: int | None = None
     """Where the world has it, if it is a prompt that was accepted."""
@@ -137,7 +143,8 @@ class Following:
         """Note a request that is on its way."""
         params = frame["params"]
         text = "".join(block["text"] for block in params.get("prompt", ()))
-        request = _Request(_EVENTS[frame["method"]], params.get("sessionId"), text)
+        event, is_shown = _EVENTS[frame["method"]], frame["method"] == "session/load"
+        request = _Request(event, params.get("sessionId"), text, is_shown)
         self.requests[frame["id"]] = request
         if request.session is not None:
             self.number(request.session)
@@ -237,7 +244,7 @@ class Following:
 
     def _shown(self, params: Frame) -> None:
         session = params["sessionId"]
-        loads = (each for each in self.requests.values() if each.event is t.LOAD)
+        loads = (each for each in self.requests.values() if each.is_shown)
         is_loading = any(each.session == session and each.has_begun for each in loads)
         has_prompt = any(each is not None and each.session == session for each in self.slots)
         if is_loading and not has_prompt:
@@ -345,30 +352,19 @@ class Following:
 def watched(plain: type[Bridge], following: Callable[[], Following]) -> type[Bridge]:
     """Return a bridge that tells a follower what it is called for."""
 
+    def taken_up(name: str, event: Event) -> Callable[..., Any]:
+        serve = getattr(plain, name)
+
+        async def handler(self: Bridge, **named: Any) -> Any:  # noqa: ANN401  # as the plain one
+            following().begun(event, named.get("session_id"))
+            return await serve(self, **named)
+
+        return handler
+
     class Watched(plain):  # type: ignore[misc, valid-type]  # chosen when it runs
         def on_connect(self, client: Any) -> None:  # noqa: ANN401  # as the plain one
             following().bridge = self
             super().on_connect(client)
-
-        async def new_session(self, cwd: str, *arguments: Any, **named: Any) -> Frame:  # noqa: ANN401  # as the plain one
-            following().begun(t.NEW, None)
-            made: Frame = await super().new_session(cwd, *arguments, **named)
-            return made
-
-        async def load_session(self, cwd: str, session_id: str, **named: Any) -> Frame:  # noqa: ANN401  # as the plain one
-            following().begun(t.LOAD, session_id)
-            loaded: Frame = await super().load_session(cwd, session_id, **named)
-            return loaded
-
-        async def close_session(self, session_id: str, **named: Any) -> Frame:  # noqa: ANN401  # as the plain one
-            following().begun(t.CLOSE, session_id)
-            closed: Frame = await super().close_session(session_id, **named)
-            return closed
-
-        async def prompt(self, prompt: list[Any], session_id: str, **named: Any) -> Frame:  # noqa: ANN401  # as the plain one
-            following().begun(t.PROMPT, session_id)
-            answer: Frame = await super().prompt(prompt, session_id, **named)
-            return answer
 
         async def cancel(self, session_id: str, **named: Any) -> None:  # noqa: ANN401  # as the plain one
             following().cancelled(session_id)
@@ -379,4 +375,6 @@ def watched(plain: type[Bridge], following: Callable[[], Following]) -> type[Bri
             following().left(end)
             return end
 
+    for name, event in _HANDLERS.items():
+        setattr(Watched, name, taken_up(name, event))
     return Watched

@@ -152,6 +152,15 @@ def a_prompt_to_a_session_that_is_loaded(world: FollowedWorld) -> None:
     world.rest()
 
 
+def a_session_that_is_resumed(world: FollowedWorld) -> None:
+    """Go on with a session, and ask for nothing that was said in it."""
+    make_conversation(world, is_stored=True)
+    world.connection.wire.say(world.load(world.known[0], is_shown=False))
+    world.rest()
+    prompt(world)
+    world.rest()
+
+
 def a_client_that_goes_while_it_loads(world: FollowedWorld) -> None:
     """Go while the store is still reading."""
     make_conversation(world, is_stored=True)
@@ -212,6 +221,7 @@ RACES: Final[tuple[Act, ...]] = (
     a_turn_right_behind_another,
     a_close_of_a_busy_session,
     a_prompt_to_a_session_that_is_loaded,
+    a_session_that_is_resumed,
     a_client_that_goes_while_it_loads,
     a_client_that_goes_while_a_turn_runs,
     requests_for_what_is_not_there,

@@ -77,14 +77,14 @@ class ClientProgram(RuleBasedStateMachine):
             self.world.connection.wire.say(self.world.new())
 
     @precondition(lambda self: self.can_talk)
-    @rule(which=_WHICH)
-    def load(self, which: int) -> None:
-        """Load a session, open or not."""
+    @rule(which=_WHICH, is_shown=st.booleans())
+    def load(self, which: int, is_shown: bool) -> None:  # noqa: FBT001  # drawn
+        """Load a session, open or not, with what was said in it or without."""
         free = [each for each in self.world.known if each not in self.world.connection.sessions]
         session = free[which % len(free)] if free and which < 5 else self.known(which)
         if self.world.has_room(session):
-            self.world.tell(f"load {session}")
-            self.world.connection.wire.say(self.world.load(session))
+            self.world.tell(f"load {session}, shown: {is_shown}")
+            self.world.connection.wire.say(self.world.load(session, is_shown=is_shown))
 
     @precondition(lambda self: self.can_talk)
     @rule(which=_WHICH, n=st.integers(1, 3))

@@ -136,9 +136,10 @@ class World:
         """Ask for a session."""
         return self.request("session/new", cwd="/", mcpServers=[])
 
-    def load(self, session: str) -> Frame:
-        """Ask for a stored session."""
-        frame = self.request("session/load", sessionId=session, cwd="/", mcpServers=[])
+    def load(self, session: str, *, is_shown: bool = True) -> Frame:
+        """Ask for a stored session, and for what was said in it."""
+        method = "session/load" if is_shown else "session/resume"
+        frame = self.request(method, sessionId=session, cwd="/", mcpServers=[])
         self.connection.loads[frame["id"]] = session
         return frame
 
@@ -225,7 +226,7 @@ class World:
         self.count.answers += 1
         if method == "session/new" and "result" in frame:
             self._opened(frame["result"]["sessionId"])
-        elif method == "session/load" and "result" in frame:
+        elif method in {"session/load", "session/resume"} and "result" in frame:
             self.count.loads += 1
             self._opened(connection.loads[number])
         elif method == "session/close" and "result" in frame:

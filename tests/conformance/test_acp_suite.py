@@ -3,7 +3,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -194,8 +194,11 @@ def _a_load_goes_on_without_its_client(patch: pytest.MonkeyPatch) -> None:
 def _a_load_is_shown_behind_its_answer(patch: pytest.MonkeyPatch) -> None:
     plain = OpenSession.replay
 
-    def replay(self: OpenSession) -> None:
-        asyncio.get_running_loop().call_soon(plain, self)
+    async def replay(self: OpenSession, drain: Callable[[], Awaitable[None]]) -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_soon(lambda: late.append(loop.create_task(plain(self, drain))))
+
+    late: list[asyncio.Task[None]] = []
 
     patch.setattr(OpenSession, "replay", replay)
 
@@ -223,7 +226,7 @@ def test_a_planted_fault_is_found(
     plant(monkeypatch)
     died_of = None
     try:
-        acp_suite(count=Count(), examples=250, shrinks=False)
+        acp_suite(count=Count(), examples=1000, shrinks=False)
     except BrokenPromiseError as error:
         died_of = error.criterion
     if parts_directory is not None:

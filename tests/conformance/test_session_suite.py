@@ -1,7 +1,8 @@
 """The contract of stores: memory keeps it, and every way to break it is seen."""
 
+import re
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from attrs import define, evolve, field
@@ -19,7 +20,7 @@ from runtime import (
 )
 from runtime.session.backend import Backend
 from runtime.session.memory import MemoryDisk
-from tests.conformance import session_suite
+from tests.conformance import session_suite, test_disk_stores
 from tests.conformance.session_suite import CHECKS, Place
 
 
@@ -45,9 +46,8 @@ class MemoryPlace:
         return True
 
 
-@pytest.mark.clause(
-    "E-03", "E-04", "E-05", "E-06", "E-07", "E-09", "E-11", "E-16", "E-43", "E-44", "E-45"
-)
+@pytest.mark.clause("E-02", "E-03", "E-04", "E-05", "E-06", "E-07", "E-09", "E-11", "E-16", "E-18")
+@pytest.mark.clause("E-24", "E-25", "E-26", "E-28", "E-43", "E-44", "E-45")
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_memory_keeps_the_contract_of_stores(check: Callable[[Place], None]) -> None:
     """So a runtime that is tested on it is tested on a store."""
@@ -225,6 +225,7 @@ BROKEN: Final[tuple[tuple[type[MemoryBackend], str], ...]] = (
 )
 
 
+@pytest.mark.clause("E-43")
 @pytest.mark.parametrize(("broken", "check"), BROKEN, ids=lambda it: getattr(it, "__name__", it))
 def test_a_broken_store_is_seen(broken: type[MemoryBackend], check: str) -> None:
     """By the check that is about it."""
@@ -232,6 +233,22 @@ def test_a_broken_store_is_seen(broken: type[MemoryBackend], check: str) -> None
         getattr(session_suite, check)(MemoryPlace(broken))
 
 
+@pytest.mark.clause("E-43")
 def test_every_check_can_fail() -> None:
     """Each has a broken store of its own, so none of them is there for show."""
     assert {check for _, check in BROKEN} == {check.__name__ for check in CHECKS}
+
+
+@pytest.mark.clause("E-43")
+@pytest.mark.parametrize(
+    "test",
+    [
+        test_memory_keeps_the_contract_of_stores,
+        test_disk_stores.test_a_place_on_a_disk_keeps_the_contract,
+    ],
+)
+def test_whoever_runs_the_suite_is_marked_with_every_clause_of_it(test: Any) -> None:  # noqa: ANN401  # a test
+    """So a clause that is broken is looked for in every kind of store."""
+    named = {each for check in CHECKS for each in re.findall(r"\b[A-Z]-\d+", check.__doc__ or "")}
+    marked = {each for mark in test.pytestmark if mark.name == "clause" for each in mark.args}
+    assert named <= marked

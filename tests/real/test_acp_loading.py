@@ -1,8 +1,13 @@
 """Sessions that are kept, loaded, resumed and listed, by one program after the other."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+
+from runtime.session.log import SessionHeader, SessionLog
+from runtime.session.sqlite import SqliteBackend
+from tests.unit.disk.recorded import StillClock, store, turn
 
 from .acp_client import AcpClient, said_before
 
@@ -154,3 +159,72 @@ def test_two_programs_do_not_write_to_one_session(keep: Callable[[], AcpClient])
     assert second.updates(session) == []
     assert first.ask("session/close", sessionId=session)["result"] == {}
     assert "error" not in second.ask("session/load", sessionId=session, cwd="/", mcpServers=[])
+
+
+def large(tmp_path: Path, *, turns: int) -> str:
+    """Store a session with a megabyte in each turn; return the path of the store."""
+    log = SessionLog(SessionHeader(id="large", created_ms=1, cwd="/"), clock=StillClock())
+    for number in range(1, turns + 1):
+        turn(log, number, "x" * 1_000_000)
+    path = tmp_path / "s.db"
+    backend = SqliteBackend(path)
+    store(backend, log.session.header, tuple(log.events))
+    backend.close()
+    return str(path)
+
+
+@pytest.mark.clause("J-33", "J-78")
+def test_a_session_that_is_larger_than_what_may_wait_is_loaded(script: str, tmp_path: Path) -> None:
+    """A client that reads gets all of it, however much it is, and then the answer."""
+    place = large(tmp_path, turns=72)
+    with AcpClient("--model", script, "--store", place) as client:
+        client.open()
+        load = client.request("session/load", sessionId="large", cwd="/", mcpServers=[])
+        prompt = client.prompt("large", "hello")
+        client.send(load)
+        client.shows("large", "user_message_chunk")
+        # It has not been answered, so there is nothing to prompt, to close or to delete.
+        client.send(prompt, client.cancel("large"))
+        assert client.response(prompt)["error"]["code"] == -32002
+        assert client.ask("session/delete", sessionId="large")["error"]["code"] == -32602
+        assert "error" not in client.response(load)
+        assert len(client.updates("large")) == 72
+        assert "method" not in client.frames[-1]
+        client.send(prompt := client.prompt("large", "hello"))
+        assert client.stopped(prompt) == "end_turn"
+        client.finish()
+
+
+@pytest.mark.clause("J-60", "J-78")
+def test_a_client_that_goes_while_much_is_shown_to_it(script: str, tmp_path: Path) -> None:
+    """Nobody reads, and the program ends all the same."""
+    place = large(tmp_path, turns=20)
+    with AcpClient("--model", script, "--store", place) as client:
+        client.open()
+        client.send(client.request("session/load", sessionId="large", cwd="/", mcpServers=[]))
+        client.shows("large", "user_message_chunk")
+        client.deafen()
+        client.hang_up()
+        assert client.exit_status() == 0
+        assert b"Traceback" not in client.notes
+
+
+@pytest.mark.clause("J-79")
+def test_a_store_that_cannot_be_read_is_told_of_and_sessions_go_on(
+    script: str, tmp_path: Path
+) -> None:
+    """A list, a load and a deletion fail, each with the reason, and nothing else does."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with AcpClient("--model", script, "--store", str(folder)) as client:
+        session = client.open()
+        folder.rmdir()
+        folder.write_text("no folder", encoding="utf-8")
+        place = {"sessionId": "s", "cwd": "/", "mcpServers": []}
+        for method in ("list", "load", "resume", "delete"):
+            error = client.ask(f"session/{method}", **place)["error"]
+            assert error["code"] == -32603, method
+            assert "Not a directory" in error["data"]["details"], method
+        client.send(prompt := client.prompt(session, "hello"))
+        assert client.stopped(prompt) == "end_turn"
+        client.finish()

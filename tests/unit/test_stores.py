@@ -48,6 +48,7 @@ VERBS: Final = (
     "append",
     "cut",
     "headers",
+    "ids",
     "close",
 )
 

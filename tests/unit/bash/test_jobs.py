@@ -45,6 +45,16 @@ def test_ids_name_the_incarnation_and_count(scene: Scene) -> None:
         scene.bash.read(first.id)
 
 
+@pytest.mark.clause("H-10")
+def test_the_number_of_a_job_that_was_forgotten_is_not_given_again(scene: Scene) -> None:
+    """Whoever kept an id never reads somebody else's job with it."""
+    first, process = scene.start(owner="s")
+    process.end()
+    scene.wait(scene.bash.end_session("s"))
+    assert scene.bash.list() == ()
+    assert scene.start()[0].id.rpartition("-")[2] > first.id.rpartition("-")[2]
+
+
 @pytest.mark.clause("H-11")
 def test_a_job_has_no_timeout(scene: Scene) -> None:
     """Although its spec says one: no timer runs."""
@@ -179,8 +189,13 @@ def test_kill_is_true_once(scene: Scene) -> None:
     """For a running job; false while it ends and ever after; an unknown id is refused."""
     job, _ = scene.start()
     assert [scene.bash.kill(job.id) for _ in range(3)] == [True, False, False]
+    assert scene.task(job).status is JobStatus.RUNNING
     scene.quiet()
+    assert scene.task(job).status is JobStatus.KILLED
     assert scene.bash.kill(job.id) is False
+    over, process = scene.start()
+    process.end()
+    assert scene.bash.kill(over.id) is False
     for verb in (scene.bash.kill, scene.bash.read):
         with pytest.raises(UnknownIdError, match="'bash-none' is unknown"):
             verb("bash-none")

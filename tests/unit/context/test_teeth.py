@@ -15,6 +15,7 @@ from tests.unit.context import (
     test_failing_plugins,
     test_fibers,
     test_hanging,
+    test_interceptors,
     test_listeners,
     test_ownership,
     test_services,
@@ -109,7 +110,7 @@ TEETH: Final[dict[str, Tooth]] = {
     ),
     "G-23": (
         faults.everybody_is_asked,
-        test_listeners.test_serial_awaits_in_order_until_one_answers,
+        test_interceptors.test_serial_awaits_in_order_until_one_answers,
     ),
     "G-24": (
         faults.one_listener_starves_the_others,
@@ -121,7 +122,7 @@ TEETH: Final[dict[str, Tooth]] = {
     ),
     "G-26": (
         faults.nobody_may_leave_out_the_rest,
-        test_listeners.test_a_waterfall_is_cut_short_by_a_listener_that_does_not_proceed,
+        test_interceptors.test_a_waterfall_is_cut_short_by_a_listener_that_does_not_proceed,
     ),
     "G-27": (suite.nobody_is_silenced, test_listeners.test_a_listener_dies_with_its_fiber),
     "G-28": (
@@ -198,7 +199,7 @@ TEETH: Final[dict[str, Tooth]] = {
     ),
     "G-46": (
         faults.proceeding_is_free,
-        test_listeners.test_a_listener_proceeds_once_and_while_it_runs,
+        test_interceptors.test_a_listener_proceeds_once_and_while_it_runs,
     ),
     "G-47": (
         suite.a_cancelled_disposer_ends_the_chain,

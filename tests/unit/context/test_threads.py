@@ -5,7 +5,8 @@ import pytest
 from runtime.context import Context
 from runtime.errors import CallerError
 
-from .test_listeners import ASKED, CHOSEN, MADE, SAID, SAVED
+from .test_interceptors import ASKED, CHOSEN, MADE
+from .test_listeners import SAID, SAVED
 
 
 @pytest.mark.clause("G-73")

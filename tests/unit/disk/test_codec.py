@@ -79,12 +79,14 @@ def test_what_was_appended_comes_back_equal(value: object, text: str) -> None:
 @pytest.mark.clause("E-63")
 def test_a_line_is_one_line_for_every_reader() -> None:
     """What some take for the end of a line is escaped; other alphabets are left readable."""
-    ends = "".join(map(chr, (*range(32), 0x7F, 0x85, 0x2028, 0x2029)))
+    ends = "".join(map(chr, (*range(32), *range(0x7F, 0xA0), 0x2028, 0x2029)))
     log = SessionLog(SessionHeader(id="s", created_ms=1), clock=StillClock())
     turn(log, 1, text=f"Größe {ends}")
-    line = encode_record(log.events[1])
-    assert line.splitlines() == [line]
-    assert "Größe" in line
+    turn(log, 2, text="\x7f")
+    for line in (encode_record(log.events[1]), encode_record(log.events[4])):
+        assert line.splitlines() == [line]
+        assert line.isprintable()
+    assert "Größe" in encode_record(log.events[1])
     assert read([encode_record(each) for each in log.events]).records == tuple(log.events)
 
 
