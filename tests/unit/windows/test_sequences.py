@@ -323,10 +323,29 @@ def test_an_injection_turn_is_neither_cancelled_nor_disposed() -> None:
 def test_a_teardown_begun_inside_an_injection_waits_for_its_flush() -> None:
     """The flush is owed before the first record is announced."""
     with Scene() as scene:
+        core = scene.a._core  # type: ignore[attr-defined]  # noqa: SLF001  # the inside
         scene.hold()
-        scene.at("TS", scene.dispose)
+
+        def act() -> None:
+            assert len(core.owed) == 1
+            scene.dispose()
+
+        scene.at("TS", act)
         scene.a.inject("c")
         scene.quiet()
         scene.expect("TS CM(c) TE{completed} disposed")
         scene.open("flush")
         scene.expect("TS CM(c) TE{completed} disposed FLUSH gone END")
+
+
+@pytest.mark.clause("A-11", "A-12", "A-03")
+def test_only_what_joins_a_running_turn_is_announced_as_steering() -> None:
+    """Steered on an idle agent, in a turn, and in a turn that was cancelled."""
+    with Scene() as scene:
+        scene.a.steer("A")
+        scene.quiet()
+        scene.a.steer("S")
+        scene.a.cancel("r")
+        scene.a.steer("B")
+        scene.settle()
+        assert [each.steering for each in scene.queued] == [False, True, False]
