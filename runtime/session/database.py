@@ -77,9 +77,10 @@ class Database:
         Clauses: E-25 E-42
         """
         with self.errors(doing):
-            if self._writer is not None:
-                return ask(self._writer)
             stamp = self._stamp()
+            if self._writer is not None:
+                self._check_same(doing, stamp)
+                return ask(self._writer)
             if stamp is None:
                 return None
             if not stamp.has_log:
@@ -115,11 +116,8 @@ class Database:
                 return
             if self._writer is None:
                 self._writer = self._open_for_writing()
-            elif stamp is None or stamp.inode != self._inode:
-                raise StorageError(
-                    f"{doing}: {self._path} was removed or replaced while it was open; "
-                    "put it back, or end the runtime"
-                )
+            else:
+                self._check_same(doing, stamp)
             with _transaction(self._writer):
                 yield self._writer
 
@@ -156,6 +154,14 @@ class Database:
                 if code_of(error) == sqlite3.SQLITE_CORRUPT:
                     raise DamagedSessionError(message, place=str(self._path)) from error
                 raise StorageError(message) from error
+
+    def _check_same(self, doing: str, stamp: "_Stamp | None") -> None:
+        """Refuse to go on with a database that has no name any more, or whose name has another."""
+        if stamp is None or stamp.inode != self._inode:
+            raise StorageError(
+                f"{doing}: {self._path} was removed or replaced while it was open; "
+                "put it back, or end the runtime"
+            )
 
     def _ask(self, ask: Callable[[sqlite3.Connection], _T], mode: str) -> _T | None:
         with closing(self._connection(mode)) as database:

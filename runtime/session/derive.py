@@ -134,8 +134,9 @@ class Surface:
         shadowed = self.shadowed_by(record.type, record.placement["replace"])
         first = self._nodes.index(shadowed[0])
         self._nodes[first : first + len(shadowed)] = [record.seq]
-        before = set(self._nodes[:first])
-        kept = [each for each in self._messages if each.seqs[0] not in set(shadowed)]
+        # Looked up once: a long range of a long history would cost their product.
+        before, gone = set(self._nodes[:first]), set(shadowed)
+        kept = [each for each in self._messages if each.seqs[0] not in gone]
         at = sum(each.seqs[0] in before for each in kept)
         # A new list, never a change of the old one: views of the old one are still in use.
         self._messages = [*kept[:at], *([] if message is None else [message]), *kept[at:]]

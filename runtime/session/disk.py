@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from runtime.errors import StorageError
 
@@ -21,17 +21,27 @@ except ImportError:  # pragma: no cover - not on the systems that are tested
     fcntl = None  # type: ignore[assignment]
 
 __all__ = [
+    "NO_LINK",
+    "NO_WAITING",
     "PRIVATE_DIRECTORY",
     "PRIVATE_FILE",
     "Disk",
     "make_private_directory",
     "mode_of",
+    "opened",
     "storage_errors",
 ]
 
 PRIVATE_FILE: Final = 0o600
 """What a session says is its owner's business."""
 PRIVATE_DIRECTORY: Final = 0o700
+
+NO_WAITING: Final[int] = getattr(os, "O_NONBLOCK", 0)
+"""A flag to open what may be a pipe: nobody waits for somebody at its other end."""
+NO_LINK: Final[int] = getattr(os, "O_NOFOLLOW", 0)
+"""A flag to open a file of our own: what a link leads to is somebody else's."""
+
+_READ_BYTES: Final = 64 * 1024
 
 # On macOS `fsync` leaves the data in the cache of the drive; this does not.
 _FULL_SYNC: Final[int | None] = getattr(fcntl, "F_FULLFSYNC", None)
@@ -101,11 +111,25 @@ class Disk:
 
     def sync_file(self, path: Path) -> None:
         """Wait until what somebody else wrote into a file would survive a loss of power."""
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | NO_WAITING)
         try:
             self.sync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def opened(path: Path) -> BinaryIO:
+    """Open a file for reading, also where it is a pipe at which nobody writes.
+
+    Raises:
+        OSError: as of `open`.
+    """
+    # Whoever calls closes it.
+    return open(path, "rb", buffering=_READ_BYTES, opener=_without_waiting)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | NO_WAITING)
 
 
 def mode_of(path: Path) -> int | None:

@@ -16,7 +16,7 @@ from runtime.errors import DamagedSessionError, LimitError, UnknownIdError
 
 from .backend import StoredHeader
 from .codec import Glance, UnreadableError, decode_header, glance
-from .disk import mode_of
+from .disk import mode_of, opened
 from .log import SessionHeader
 from .segments import segment_of, shown
 
@@ -204,7 +204,7 @@ def _decoded(line: bytes) -> SessionHeader | str:
 def _listed(path: Path) -> SessionHeader | str:
     """Read the header of a file; if it is none of a session, say why."""
     try:
-        with path.open("rb", buffering=_READ_BYTES) as file:
+        with opened(path) as file:
             header = _decoded(file.readline(HEADER_BYTES_MAX))
     except FileNotFoundError:
         return "it has just been removed"

@@ -17,7 +17,6 @@ import os
 from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Final
 
 from attrs import evolve, frozen
 
@@ -27,7 +26,7 @@ from runtime.ports import Clock, SystemClock
 
 from .backend import StoredHeader, StoredSession, check_contiguous
 from .codec import Glance, Scan, encode_header, encode_record, line_bytes_max, scan
-from .disk import PRIVATE_FILE, Disk, make_private_directory, storage_errors
+from .disk import PRIVATE_FILE, Disk, make_private_directory, opened, storage_errors
 from .folder import HEADER_BYTES_MAX, Folder, Lines, glance_at, header_of
 from .lock import Leases
 from .log import SessionHeader
@@ -35,8 +34,6 @@ from .records import Record
 from .segments import shown
 
 __all__ = ["JsonLinesBackend"]
-
-_READ_BYTES: Final = 64 * 1024
 
 
 @frozen(kw_only=True)
@@ -151,7 +148,7 @@ class JsonLinesBackend:
         known = self._tails.get(session_id)
         # What an append of ours could neither finish nor undo is not there.
         end = known.size if known is not None and known.is_unsure else None
-        with storage_errors(doing, path), path.open("rb", buffering=_READ_BYTES) as file:
+        with storage_errors(doing, path), opened(path) as file:
             lines = Lines(file, what, bytes_max=line_bytes_max(self._limits), end=end)
             header = header_of(lines, session_id, path)
             found = scan(lines, what=what, place=_byte, limits=self._limits, can_tear=True)

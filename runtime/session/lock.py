@@ -18,7 +18,7 @@ from typing import Final
 from runtime.errors import SessionBusyError, StorageError
 from runtime.ports import Clock
 
-from .disk import PRIVATE_FILE, Disk, make_private_directory, storage_errors
+from .disk import NO_LINK, NO_WAITING, PRIVATE_FILE, Disk, make_private_directory, storage_errors
 from .segments import segment_of, shown
 
 __all__ = ["Leases"]
@@ -98,7 +98,9 @@ class Leases:
         """Lock the file of a session; None if it or its directory was removed meanwhile."""
         make_private_directory(self._directory, self._disk)
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+            descriptor = os.open(
+                path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NO_LINK | NO_WAITING, PRIVATE_FILE
+            )
         except FileNotFoundError:
             return None
         kept = False

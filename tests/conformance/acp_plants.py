@@ -37,13 +37,11 @@ def _a_close_forgets_the_prompts_that_wait(patch: pytest.MonkeyPatch) -> None:
 
 
 def _a_load_takes_prompts_before_its_answer(patch: pytest.MonkeyPatch) -> None:
-    plain = OpenSession.replay
-
     async def load_session(self: Bridge, cwd: str, session_id: str, **__: object) -> Frame:
         session = await self._load(cwd, session_id, None)
         for _ in range(20):
             await yield_once()
-        plain(session)
+        await session.replay(self.drain)
         return {}
 
     patch.setattr(Bridge, "load_session", load_session)

@@ -50,6 +50,8 @@ class Port:
     under_way: Work | None = None
     call: Callable[[], Any] | None = None
     """What is under way."""
+    has_loaded: bool = False
+    """Whether the last load was answered, although whoever asked may not have noticed."""
     owes_lease: bool = False
     """Whether a last write was not done: its lease is given back by whatever is done next."""
 
@@ -62,6 +64,7 @@ class Port:
         self.under_way, self.call = work, call
         outcome = await self.stage.gate("disk", tuple(OUTCOMES))
         self.under_way = self.call = None
+        self.has_loaded |= work is Work.LOAD
         if outcome == "error":
             self.owes_lease |= work is Work.FINISH
             self.tell(t.DISK_ERROR)

@@ -157,6 +157,7 @@ class Scene:
 
     def resume(self) -> None:
         """Ask for an agent on the stored session."""
+        self.process.port.has_loaded = False
         self.process.resuming = self.stage.spawn(self._serve(), "resume", may_linger=True)
 
     async def _serve(self) -> None:

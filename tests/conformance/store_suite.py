@@ -54,7 +54,8 @@ def _dispose(scene: Scene, _: int) -> None:
 
 
 def _give_up(scene: Scene, _: int) -> None:
-    if scene.agent == "loading":
+    # In the world whoever asked has the session at the instant at which it is loaded.
+    if scene.agent == "loading" and not scene.process.port.has_loaded:
         scene.give_up()
 
 

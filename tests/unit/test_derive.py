@@ -9,6 +9,7 @@ import attrs
 import pytest
 
 from runtime.ports import yield_once
+from runtime.session import derive
 from runtime.session.content import accept_content, freeze_json, thaw
 from runtime.session.derive import History, Message, Surface, messages
 from runtime.session.log import Session, SessionHeader, SessionLog
@@ -171,6 +172,25 @@ def test_every_record_is_looked_at_once() -> None:
         surface.follow(events)
         assert len(surface.history) == seq + 1
     assert Counted.reads == 100
+
+
+@pytest.mark.clause("D-16")
+def test_a_replacement_of_a_long_range_looks_at_each_message_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is looked up for each of them is made once, however many there are."""
+    made: list[int] = []
+
+    def counted(seqs: list[int]) -> set[int]:
+        made.append(len(seqs))
+        return set(seqs)
+
+    monkeypatch.setattr(derive, "set", counted, raising=False)
+    for length in (10, 100):
+        made.clear()
+        events = [text(seq, "x") for seq in range(length)]
+        assert texts([*events, over(length, "short", 1, length - 2)]) == ["x", "short", "x"]
+        assert sorted(made) == [1, length - 2]
 
 
 @pytest.mark.clause("D-25")
