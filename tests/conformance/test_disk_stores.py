@@ -68,6 +68,7 @@ class SqlitePlace(_DiskPlace):
 
 @pytest.mark.clause("E-02", "E-03", "E-04", "E-05", "E-06", "E-07", "E-09", "E-11", "E-44", "E-45")
 @pytest.mark.clause("E-43", "E-16", "E-18", "E-24", "E-25", "E-26", "E-28", "E-42", "E-60", "E-61")
+@pytest.mark.clause("E-104")
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("make", [SqlitePlace, JsonLinesPlace])
 def test_a_place_on_a_disk_keeps_the_contract(

@@ -47,7 +47,7 @@ class MemoryPlace:
 
 
 @pytest.mark.clause("E-02", "E-03", "E-04", "E-05", "E-06", "E-07", "E-09", "E-11", "E-16", "E-18")
-@pytest.mark.clause("E-24", "E-25", "E-26", "E-28", "E-43", "E-44", "E-45")
+@pytest.mark.clause("E-24", "E-25", "E-26", "E-28", "E-43", "E-44", "E-45", "E-104")
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_memory_keeps_the_contract_of_stores(check: Callable[[Place], None]) -> None:
     """So a runtime that is tested on it is tested on a store."""
