@@ -125,6 +125,9 @@ class Effect(Part):
         """
         try:
             await rest
+        except GeneratorExit:
+            # Whoever ran this is gone, and a loop with it: nothing can be awaited any more.
+            raise
         except BaseException:
             findings = Findings()
             await findings.outlast(self.name, self._roll_back())

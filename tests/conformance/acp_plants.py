@@ -43,14 +43,10 @@ def _a_load_takes_prompts_before_its_answer(patch: pytest.MonkeyPatch) -> None:
         session = await self._load(cwd, session_id, None)
         for _ in range(20):
             await yield_once()
-        plain(session)
+        await plain(session, self.drain)
         return {}
 
     patch.setattr(Bridge, "load_session", load_session)
-
-
-def _a_resume_shows_what_was_said(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Bridge, "resume_session", Bridge.load_session)
 
 
 def _a_cancel_reaches_every_session(patch: pytest.MonkeyPatch) -> None:
@@ -76,7 +72,6 @@ PLANTS: Final[dict[Plant, str]] = {
     _an_answer_is_written_twice: "INV-15",
     _a_close_forgets_the_prompts_that_wait: "INV-15",
     _a_load_takes_prompts_before_its_answer: "INV-14",
-    _a_resume_shows_what_was_said: "INV-15",
     _a_cancel_reaches_every_session: "INV-15",
     _a_cancel_changes_what_a_turn_has_decided: "INV-15",
 }

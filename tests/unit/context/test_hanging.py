@@ -268,3 +268,12 @@ def test_a_plugin_that_hangs_holds_no_other_one(stage: Stage, root: Context) -> 
     other.restart(2)
     stage.run_until_quiet()
     assert (seen, stage.now) == ([1, 2], 0)
+
+
+@pytest.mark.clause("G-50")
+def test_a_set_up_whose_loop_is_gone_waits_for_nothing_more(stage: Stage, root: Context) -> None:
+    """Python closes what nobody runs any more, wherever it stood; a wait would be an error."""
+    awaited = root.effect(lambda: None).finish(Hanging(stage)())
+    with stage:
+        awaited.send(None)
+    awaited.close()

@@ -277,7 +277,7 @@ def test_a_session_that_is_kept_twice_is_refused(stored: Path) -> None:
     assert len(backend.problems()) == 1
 
 
-@pytest.mark.clause("E-65")
+@pytest.mark.clause("E-24", "E-65")
 @pytest.mark.parametrize("is_ended", [True, False])
 def test_a_line_beyond_the_limit_is_refused_with_its_byte(stored: Path, *, is_ended: bool) -> None:
     """By the name of the limit, wherever it stands, and without reading it whole."""

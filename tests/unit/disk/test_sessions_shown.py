@@ -159,3 +159,12 @@ def test_nothing_that_was_said_breaks_a_line_or_turns_it(tmp_path: Path, run: Ru
         "user       one",
         "           \ttwo \\u202e \\u2066\\x0d\\x9b\\x7f 1",
     ]
+
+
+@pytest.mark.clause("E-72")
+def test_what_a_model_had_said_when_its_process_died_is_shown(tmp_path: Path, run: Run) -> None:
+    """No message holds it, and the pieces are in the log."""
+    header, records = conversation("open")
+    (last,) = (each.seq for each in records if "so far" in str(each.data))
+    store(backend_at(tmp_path), header, records[: last + 1])
+    assert "assistant  so far [cut]" in run("show", "open", "--store", tmp_path).out.splitlines()
