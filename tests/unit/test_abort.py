@@ -28,7 +28,7 @@ from runtime.seams import (
 )
 from statemachine import Patience
 from statemachine.conformance.stage.stage import Stage
-from tests.unit.windows.scene import CALL, Scene
+from tests.unit.windows.scene import CALL, CUT, FAILS, Scene
 
 SEAMS: tuple[Kind, ...] = (
     *(PROMPT_SUBMIT, SYSTEM_ASSEMBLE, STEP_PREPARE, MODEL_REQUEST, STEP_RESULT),
@@ -66,6 +66,17 @@ def test_whoever_runs_inside_a_turn_is_given_its_one_signal() -> None:
     assert set(map(id, first)) == set(map(id, scene.signals[:2])) == {id(first[0])}
     assert set(map(id, second)) == set(map(id, scene.signals[2:])) == {id(second[0])}
     assert first[0] is not second[0]
+
+
+@pytest.mark.clause("B-115")
+@pytest.mark.parametrize("reply", [FAILS, CUT, CALL], ids=["fails", "cut off", "unknown tool"])
+def test_nothing_that_happens_in_a_turn_fires_its_signal(reply: tuple[Any, ...]) -> None:
+    """Neither a failure nor an end of any other kind; only a call from outside does."""
+    with Scene() as scene:
+        scene.replies = [reply]
+        scene.ask("A")
+        scene.settle()
+        assert [(each.is_aborted, each.reason) for each in scene.signals[:1]] == [(False, None)]
 
 
 @pytest.mark.clause("B-113", "B-114")
