@@ -3,17 +3,16 @@
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from statemachine.commands import Input
 from statemachine.explorer import Exploration, explore
-from statemachine.lifecycle import Row
 from statemachine.machine import Machine
 from statemachine.properties import EVENTUALITIES, Eventually
 from statemachine.render.promela import CLAIMS, numbered, promela
 from statemachine.table import TABLE
 
 from .checker import Search, compiled, needs_spin, states_in
+from .tables import without_the_marker
 
 pytestmark = needs_spin
 
@@ -53,15 +52,10 @@ def test_spin_finds_the_same_shapes_and_edges(tmp_path: Path) -> None:
 @pytest.mark.clause("B-132")
 def test_a_row_that_only_one_engine_has_is_seen(tmp_path: Path) -> None:
     """The comparison can fail: here Spin is given a table in which a cancel arms nothing."""
-    other = tuple(_without_the_marker(row) for row in TABLE)
+    other = tuple(without_the_marker(row) for row in TABLE)
     told = compiled(promela(other), tmp_path, "-DEDGES").run("-E")
     assert searched(told) != explored(explore())
     assert searched(told) == explored(explore(Machine(other)))
-
-
-def _without_the_marker(row: Row) -> Row:
-    moves = tuple(move for move in row.moves if move.region != "marker")
-    return evolve(row, moves=moves)
 
 
 @pytest.mark.clause("A-10", "A-32", "A-36", "A-52", "A-54", "B-52", "B-93", "B-117", "B-135")
