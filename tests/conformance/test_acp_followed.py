@@ -37,7 +37,7 @@ def test_the_bridge_follows_its_world(parts_directory: Path | None) -> None:
     """Whatever is created, loaded, prompted, cancelled, closed and left, in any order."""
     why, count = None, Count()
     try:
-        acp_suite(count=count, examples=150, make_world=FollowedWorld)
+        acp_suite(count=count, examples=400, make_world=FollowedWorld)
     except DisagreementError as error:
         why = str(error)
         raise

@@ -226,7 +226,7 @@ def test_a_planted_fault_is_found(
     plant(monkeypatch)
     died_of = None
     try:
-        acp_suite(count=Count(), examples=1000, shrinks=False)
+        acp_suite(count=Count(), examples=1500, shrinks=False)
     except BrokenPromiseError as error:
         died_of = error.criterion
     if parts_directory is not None:
