@@ -5,12 +5,18 @@ tests that hang. A profile is chosen by `--hypothesis-profile` or by `QUIESCE_PR
 """
 
 import os
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Final
 
 import pytest
+import rfc_corpus
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
+
+import runtime
+import statemachine
 
 __all__ = ["deviations", "parts_directory"]
 
@@ -38,6 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the profiles, and load one unless the command line names it."""
+    _load_all_modules()
     _register_profiles(config.rootpath)
     if config.getoption("--hypothesis-profile", default=None) is None:
         settings.load_profile(os.environ.get("QUIESCE_PROFILE", DEFAULT_PROFILE))
@@ -57,6 +64,15 @@ def parts_directory(pytestconfig: pytest.Config) -> Path | None:
     if chosen is not None:
         chosen.mkdir(parents=True, exist_ok=True)
     return chosen
+
+
+def _load_all_modules() -> None:
+    # Hypothesis takes some of what it draws from the constants of whichever modules are loaded by
+    # then. With that, a program that is drawn without chance would still depend on which tests the
+    # same process has run before. So everything is loaded before anything is drawn.
+    for package in (rfc_corpus, runtime, statemachine):
+        for found in walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(found.name)
 
 
 def _register_profiles(root: Path) -> None:
