@@ -67,7 +67,8 @@ DIRECTED := tests/unit/test_public_api.py tests/unit/test_foreign_models.py \
 	tests/conformance/test_bash_suite.py tests/unit/bash/test_tool_bash.py \
 	tests/unit/bash/test_tool_bash_notices.py tests/unit/test_keeper.py \
 	tests/conformance/test_acp_suite.py tests/conformance/test_acp_followed.py \
-	tests/spec/gate/test_our_corpus.py tests/spec/spin
+	tests/spec/gate/test_our_corpus.py tests/spec/spin \
+	tests/spec/test_explorer.py tests/conformance/test_verify_command.py
 
 verify: $(STAMP) ## the verdict on every invariant: cases, mutants, explorer, suites
 	@rm -rf $(PARTS) && mkdir -p $(PARTS)

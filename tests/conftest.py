@@ -6,17 +6,14 @@ tests that hang. A profile is chosen by `--hypothesis-profile` or by `QUIESCE_PR
 
 import os
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import walk_packages
 from typing import Final
 
 import pytest
-import rfc_corpus
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
-
-import runtime
-import statemachine
 
 __all__ = ["deviations", "parts_directory"]
 
@@ -70,8 +67,10 @@ def _load_all_modules() -> None:
     # Hypothesis takes some of what it draws from the constants of whichever modules are loaded by
     # then. With that, a program that is drawn without chance would still depend on which tests the
     # same process has run before. So everything is loaded before anything is drawn.
-    for package in (rfc_corpus, runtime, statemachine):
-        for found in walk_packages(package.__path__, f"{package.__name__}."):
+    for name in ("rfc_corpus", "runtime", "statemachine"):
+        spec = find_spec(name)  # the first is not on the path of a run in another folder
+        folders = None if spec is None else spec.submodule_search_locations
+        for found in walk_packages(folders or (), f"{name}."):
             import_module(found.name)
 
 

@@ -33,6 +33,7 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 @pytest.mark.clause("J-13", "J-19", "J-21", "J-22", "J-23", "J-28", "J-33", "J-34", "J-35", "J-36")
 @pytest.mark.clause("J-38", "J-40", "J-48", "J-54", "J-57", "J-58")
+@pytest.mark.slow
 def test_the_bridge_follows_its_world(parts_directory: Path | None) -> None:
     """Whatever is created, loaded, prompted, cancelled, closed and left, in any order."""
     why, count = None, Count()

@@ -34,6 +34,7 @@ def in_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fuzzer, "run", lambda *_: Evidence())
 
 
+@pytest.mark.slow
 def test_a_stranger_is_judged_by_its_running_code(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -56,6 +57,7 @@ def test_a_stranger_is_judged_by_its_running_code(
     assert all(row in printed for row in verdicts)
 
 
+@pytest.mark.slow
 def test_a_broken_stranger_is_told_which_row_and_how(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

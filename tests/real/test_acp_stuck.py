@@ -129,6 +129,7 @@ sys.exit(main(["--store", os.environ["STORE"]]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.clause("J-77")
 @pytest.mark.parametrize("go", [terminate, interrupt])
 def test_a_store_that_never_opens_does_not_hold_the_exit(

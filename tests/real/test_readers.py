@@ -10,7 +10,7 @@ import pytest
 @pytest.mark.parametrize(
     "command",
     [
-        ("statemachine", "explore", "--json", "--bound", "1"),
+        ("statemachine", "explore", "--json", "--bound", "1", "--no-worlds"),
         ("statemachine.conformance", "criteria"),
     ],
     ids=lambda command: command[0],

@@ -257,6 +257,7 @@ def test_explore_prints_one_json_object_and_nothing_else(
     assert len(report["reachable"]) == 140
 
 
+@pytest.mark.slow
 def test_explore_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     """A person can read the answer, and the worlds are in it."""
     assert main(["explore", "--bound", "1"]) == 0

@@ -26,6 +26,9 @@ MODEL: Final = Path(__file__).resolve().parents[3] / "specs" / "promela" / "agen
 TEXT: Final = MODEL.read_text(encoding="utf-8")
 FORMULAS: Final = tuple(re.findall(r"^ltl (\w+)", TEXT, re.MULTILINE))
 
+TURN_START, FLUSH = (list(Window).index(each) for each in (Window.TURN_START, Window.FLUSH))
+RUNNING: Final = list(Status).index(Status.RUNNING)
+
 Seen = tuple[int, ...]
 Edges = frozenset[tuple[Seen, str, Seen]]
 
@@ -78,11 +81,13 @@ def formulas(tmp_path_factory: pytest.TempPathFactory) -> Search:
 
 @pytest.mark.clause("B-191", "B-192", "B-193", "B-194", "B-195", "B-132")
 def test_the_clauses_and_the_declaration_allow_the_same_steps(edges: Edges) -> None:
-    """No step is allowed by one of them alone."""
-    told = declared(explore())
-    # Whether a step that changes nothing is a step at all is a matter of taste.
-    still = {edge for edge in told ^ edges if edge[0] == edge[2]}
-    assert sorted(told ^ edges - still) == []
+    """No step is allowed by one of them alone, but for what a shape cannot remember."""
+    # That nobody has called yet when `turn/start` cannot be appended (B-193) is no part of a shape.
+    unknown = {
+        ((TURN_START, RUNNING, 1, steering, 0), "DRIVER", (FLUSH, RUNNING, 1, steering, 0))
+        for steering in (0, 1)
+    }
+    assert declared(explore()) ^ edges == unknown
 
 
 @pytest.mark.clause("B-132")
@@ -92,6 +97,7 @@ def test_a_declaration_that_says_something_else_is_seen(edges: Edges) -> None:
     assert declared(explore(other)) != edges
 
 
+@pytest.mark.slow
 @pytest.mark.clause(
     "A-54", "A-80", "B-93", "B-94", "B-96", "B-98", "B-103", "B-117", "B-134", "B-135"
 )
