@@ -51,7 +51,7 @@ else
 endif
 
 fast: $(STAMP) ## unit, specification and house tests
-	$(PYTEST) $(wildcard tests/unit tests/spec tests/house)
+	$(PYTEST) $(PARALLEL) -m "not slow" $(wildcard tests/unit tests/spec tests/house)
 
 test: $(STAMP) ## everything but the slow tests: suites at profile ci, schedules with one deviation
 	$(PYTEST) $(PARALLEL) -m "not slow" --deviations 1
@@ -68,7 +68,7 @@ DIRECTED := tests/unit/test_public_api.py tests/unit/test_foreign_models.py \
 	tests/unit/bash/test_tool_bash_notices.py tests/unit/test_keeper.py \
 	tests/conformance/test_acp_suite.py tests/conformance/test_acp_followed.py \
 	tests/spec/gate/test_our_corpus.py tests/spec/spin \
-	tests/spec/test_explorer.py tests/conformance/test_verify_command.py
+	tests/spec/test_explorer.py tests/spec/test_worlds.py tests/conformance/test_verify_command.py
 
 verify: $(STAMP) ## the verdict on every invariant: cases, mutants, explorer, suites
 	@rm -rf $(PARTS) && mkdir -p $(PARTS)

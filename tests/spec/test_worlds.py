@@ -56,12 +56,14 @@ def connection() -> Examined:
 
 
 @pytest.mark.clause("F-55", "F-56", "F-52", "E-23", "F-18", "F-38")
+@pytest.mark.slow
 def test_every_claim_about_connections_holds(connection: Examined) -> None:
     """Whatever races a teardown, nothing is shared, nothing leaks and everything is answered."""
     assert [str(verdict.why) for verdict in connection.verdicts if not verdict.holds] == []
     assert all(verdict.explored for verdict in connection.verdicts)
 
 
+@pytest.mark.slow
 def test_the_numbers_of_the_connection_world_are_pinned(connection: Examined) -> None:
     """A state more or less is noticed."""
     assert (connection.states, connection.steps) == (STATES, STEPS)
@@ -84,6 +86,7 @@ def test_claims_about_connections_tell_who_they_are() -> None:
         assert [clause(each).id for each in cited] == list(cited)
 
 
+@pytest.mark.slow
 def test_no_part_of_a_premise_about_connections_can_be_left_out() -> None:
     """Without any one promise something never comes."""
     verdicts = examine_world(one_client(slots=2), false_variants(slots=2)).verdicts[1:]
@@ -115,6 +118,7 @@ def test_no_part_of_a_premise_about_jobs_can_be_left_out() -> None:
 
 @pytest.mark.clause("E-12", "E-13", "E-17", "E-22", "E-30", "E-31", "E-33", "E-36", "E-40", "E-41")
 @pytest.mark.clause("E-46", "E-47", "E-49", "E-61", "E-79", "D-42", "D-43", "D-47")
+@pytest.mark.slow
 def test_every_claim_about_a_stored_session_holds() -> None:
     """Whatever fails, dies, is late or reloaded, what was acknowledged is there, once."""
     store = examine_world(store_world(), store_claims())
@@ -124,6 +128,7 @@ def test_every_claim_about_a_stored_session_holds() -> None:
     assert len(STORE_TABLE) == 42
 
 
+@pytest.mark.slow
 def test_no_part_of_a_premise_about_a_stored_session_can_be_left_out() -> None:
     """Without any one promise something never comes."""
     verdicts = examine_world(one_process(), false_store_variants()).verdicts[1:]
@@ -151,6 +156,7 @@ def test_claims_about_a_stored_session_tell_who_they_are() -> None:
 
 @pytest.mark.clause("J-13", "J-19", "J-21", "J-22", "J-23", "J-28", "J-33", "J-34", "J-35", "J-36")
 @pytest.mark.clause("J-38", "J-40", "J-48", "J-54", "J-57", "J-58")
+@pytest.mark.slow
 def test_every_claim_about_a_client_of_the_bridge_holds() -> None:
     """Whatever a client asks for, and whenever it goes, it is told what is so, and all of it."""
     bridge = examine_world(bridge_world(), bridge_claims())
@@ -160,6 +166,7 @@ def test_every_claim_about_a_client_of_the_bridge_holds() -> None:
     assert len(BRIDGE_TABLE) == 32
 
 
+@pytest.mark.slow
 def test_no_part_of_a_premise_about_a_client_can_be_left_out() -> None:
     """Without any one promise something never comes."""
     verdicts = examine_world(bridge_world(sessions=1), false_bridge_variants(sessions=1)).verdicts
@@ -283,6 +290,7 @@ def test_no_task_runs_while_a_stretch_stands() -> None:
     assert list(world.waiting((False, False, False))) == []
 
 
+@pytest.mark.slow
 def test_a_story_of_a_world_tells_events_and_what_is_there(connection: Examined) -> None:
     """A reader sees who asked for what, and what was there afterwards."""
     variant = false_variants(slots=1)[1]
