@@ -13,20 +13,28 @@ T = TypeVar("T")
 class Calls:
     """Calls, in the order in which they were made; made and done on any threads."""
 
-    __slots__ = ("_waiting",)
+    __slots__ = ("_is_closed", "_waiting")
 
     def __init__(self) -> None:
         """Begin with nothing to do."""
         self._waiting: SimpleQueue[_Call[Any] | None] = SimpleQueue()
+        self._is_closed = False
 
     def put(self, call: Callable[[], T]) -> "Future[T]":
-        """Let something be done, and return what will come of it."""
+        """Let something be done, and return what will come of it.
+
+        Raises:
+            RuntimeError: it was closed, so nobody would ever do it.
+        """
+        if self._is_closed:
+            raise RuntimeError("call refused: whoever does what blocks was closed")
         asked = _Call(call)
         self._waiting.put(asked)
         return asked.outcome
 
     def close(self) -> None:
-        """Let whoever does calls leave once those that were made are done."""
+        """Accept no more calls; whoever does them leaves once those that were made are done."""
+        self._is_closed = True
         self._waiting.put(None)
 
     def do_all(self) -> None:

@@ -100,7 +100,7 @@ class SystemBlocking:
         self._thread = threading.Thread(target=self._calls.do_all, daemon=True)
 
     async def run(self, call: Callable[[], T]) -> T:
-        """Call in the thread, after every call that was made before."""
+        """Call in the thread, after every call before; `RuntimeError` once it was closed."""
         outcome = self._calls.put(call)
         if self._thread.ident is None:
             self._thread.start()

@@ -93,3 +93,17 @@ def test_sessions_are_kept_and_resumed_on_a_real_loop() -> None:
 
     assert asyncio.run(run()) == ["one", "one", "two", "two"]
     assert backend.disk.writers == {}
+
+
+@pytest.mark.clause("E-51")
+def test_a_call_behind_the_end_is_refused_and_not_forgotten() -> None:
+    """Nobody would ever do it, so whoever waited for it would wait for ever."""
+
+    async def run() -> None:
+        blocking = SystemBlocking()
+        assert await blocking.run(lambda: "done") == "done"
+        blocking.close()
+        with pytest.raises(RuntimeError, match="was closed"):
+            await asyncio.wait_for(blocking.run(lambda: "late"), 5)
+
+    asyncio.run(run())
